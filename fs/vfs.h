@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vfs.h - files by name: superblocks, inodes, dentries, mounts, open files. Front door of fs/.
+ *
+ * Locks: (I) inode->lock (rwsem)  (D) dentry lock / RCU  (M) mount lock  (o) set once  (a) atomic
+ */
+#ifndef FS_VFS_H
+#define FS_VFS_H
+
+#include "kernel/rcu.h"
+#include "kernel/time.h"
+#include "mm/cache/mapping.h"
+#include "sched/mutex.h"
+
+struct inode;
+struct dentry;
+struct file;
+struct mount;
+struct superblock;
+struct poll_table;
+
+struct kstat { /* filled by getattr; sys converts to struct stat / statx */
+	u64 ino, size, blocks; /* blocks of 512 */
+	dev_t dev, rdev;
+	u32 mode, nlink, uid, gid, blksize;
+	struct timespec64 atime, mtime, ctime, btime;
+};
+struct kstatfs {
+	u64 type, bsize, blocks, bfree, bavail, files, ffree, namelen, flags;
+};
+/* readdir: emit returns false when the buffer is full (the entry is then given again next time). */
+struct dir_context {
+	bool (*emit)(struct dir_context *ctx, const char *name, size_t len, u64 ino, unsigned int type);
+	u64 pos;
+};
+
+struct inode_ops { /* NULL = -EPERM / default. Directories are called with dir->lock held for writing (lookup: reading). */
+	/* Fills d->inode (or leaves it negative). 0 or -errno. */
+	int (*lookup)(struct inode *dir, struct dentry *d);
+	int (*create)(struct inode *dir, struct dentry *d, umode_t mode);
+	int (*mkdir)(struct inode *dir, struct dentry *d, umode_t mode);
+	int (*mknod)(struct inode *dir, struct dentry *d, umode_t mode, dev_t dev);
+	int (*symlink)(struct inode *dir, struct dentry *d, const char *target);
+	int (*link)(struct inode *inode, struct inode *dir, struct dentry *d);
+	int (*unlink)(struct inode *dir, struct dentry *d);
+	int (*rmdir)(struct inode *dir, struct dentry *d);
+	int (*rename)(struct inode *od, struct dentry *o, struct inode *nd, struct dentry *n, unsigned int flags);
+	/* Target text into buf; length or -errno. Magic links (/proc/self/exe): get_link jumps to *mnt, *d (referenced). */
+	ssize_t (*readlink)(struct dentry *d, char *buf, size_t n);
+	int (*get_link)(struct inode *inode, struct mount **mnt, struct dentry **d);
+	int (*setattr)(struct inode *inode, const struct kstat *attr, unsigned int mask); /* ATTR_* */
+	int (*getattr)(struct inode *inode, struct kstat *st); /* NULL: inode_fill_stat */
+	int (*permission)(struct inode *inode, int mask);
+	ssize_t (*getxattr)(struct inode *inode, const char *name, void *buf, size_t n);
+};
+#define ATTR_MODE 1u
+#define ATTR_UID 2u
+#define ATTR_GID 4u
+#define ATTR_SIZE 8u
+#define ATTR_ATIME 16u
+#define ATTR_MTIME 32u
+#define ATTR_CTIME 64u
+
+struct file_ops {
+	int (*open)(struct inode *inode, struct file *f);
+	void (*release)(struct file *f); /* last close */
+	/* pos is in/out. Bytes or -errno. buf is a user pointer. */
+	ssize_t (*read)(struct file *f, void __user *buf, size_t n, u64 *pos);
+	ssize_t (*write)(struct file *f, const void __user *buf, size_t n, u64 *pos);
+	s64 (*llseek)(struct file *f, s64 off, int whence); /* NULL: by size; file_no_seek: -ESPIPE */
+	int (*iterate)(struct file *f, struct dir_context *ctx);
+	long (*ioctl)(struct file *f, unsigned int cmd, unsigned long arg); /* NULL: -ENOTTY */
+	u32 (*poll)(struct file *f, struct poll_table *pt); /* NULL: always ready */
+	struct mapping *(*mmap)(struct file *f, unsigned long vm_flags); /* pages to map, or ERR_PTR(-ENODEV) */
+	int (*flush)(struct file *f); /* each close(2) */
+	int (*fsync)(struct file *f, int datasync);
+	int (*fallocate)(struct file *f, int mode, u64 off, u64 len);
+};
+
+#define INODE_DEAD 1u
+struct inode {
+	u64 ino;
+	umode_t mode;
+	u32 uid, gid;
+	u32 nlink;                  /* (I) */
+	dev_t rdev;
+	u64 version;
+	struct superblock *sb;
+	const struct inode_ops *ops;
+	const struct file_ops *fops;
+	struct mapping *mapping;    /* &data for regular files; a device's own */
+	struct mapping data;
+	struct rwsem lock;          /* RANK_INODE */
+	struct timespec64 atime, mtime, ctime, btime;
+	atomic_t refs;
+	u32 flags;
+	atomic_t writers;           /* open for writing; < 0: being executed (ETXTBSY) */
+	struct list_head sb_node;
+	struct rcu_head rcu;
+	void *private;              /* file system's, pipe, ... */
+};
+
+#define DNAME_INLINE 40
+#define DENTRY_MOUNTED 1u       /* something is mounted on it */
+#define DENTRY_UNHASHED 2u
+#define DENTRY_NOCACHE 4u       /* procfs PID entries: revalidate by lookup */
+struct dentry {
+	struct dentry *parent;      /* (D) root: itself */
+	struct inode *inode;        /* NULL: negative */
+	u32 hash, len, flags;
+	const char *name;           /* inline_name or kmalloc'd */
+	char inline_name[DNAME_INLINE];
+	struct dentry *hash_next;   /* hash chain (RCU) */
+	struct superblock *sb;
+	spinlock_t lock;            /* RANK_DCACHE */
+	atomic_t refs;
+	struct list_head child, children; /* siblings; children newest first (tmpfs lists them) */
+	struct list_head lru;       /* unused ones, for the shrinker */
+	void *private;
+	struct rcu_head rcu;
+};
+
+struct superblock {
+	const struct fs_type *type;
+	struct dentry *root;
+	dev_t dev;
+	u32 flags; /* MS_RDONLY.. */
+	void *private;
+	struct list_head inodes;
+	spinlock_t lock;
+	int (*statfs)(struct superblock *sb, struct kstatfs *out);
+	void (*evict_inode)(struct inode *inode); /* nlink 0 and last reference, or cache eviction */
+	int (*sync)(struct superblock *sb, int wait);
+	void (*kill)(struct superblock *sb);
+	int (*remount)(struct superblock *sb, u32 flags, const char *data);
+	void (*show_options)(struct superblock *sb, struct seq *seq);
+	atomic_t mounts;
+	atomic_long_t next_ino;
+	char source[64];
+};
+struct fs_type {
+	const char *name;
+	u32 flags; /* FS_NODEV 1 */
+	/* A new or shared superblock, or ERR_PTR. source may be NULL. */
+	struct superblock *(*mount)(const struct fs_type *t, const char *source, u32 flags, const char *data);
+	struct fs_type *next;
+};
+#define FS_NODEV 1u
+void fs_type_register(struct fs_type *t);
+
+struct mount {
+	struct superblock *sb;
+	struct dentry *root;        /* of this mount (bind mounts: any dentry) */
+	struct mount *parent;
+	struct dentry *mountpoint;
+	u32 flags, id;
+	struct list_head node;      /* all mounts, in order (M) */
+	atomic_t refs;
+};
+struct path {
+	struct mount *mnt;
+	struct dentry *dentry;
+};
+void path_get(const struct path *p);
+void path_put(const struct path *p);
+
+struct file {
+	struct path path;
+	struct inode *inode;
+	const struct file_ops *ops;
+	atomic_t refs;
+	u32 flags;                  /* O_* */
+	u64 pos;                    /* under pos_lock for regular files */
+	struct mutex pos_lock;
+	void *private;
+	u64 ra_next, ra_size;       /* readahead */
+	u64 version;
+	int owner;                  /* F_SETOWN */
+};
+
+/* What path walks need of a process; sys/ keeps one per fs_struct. */
+struct fs_context {
+	struct path root, cwd;
+	umode_t umask;
+	atomic_t refs;
+	struct rwsem lock;
+};
+/* Hook set by sys: the current thread's; the kernel's own before there are processes. */
+extern struct fs_context *(*current_fs)(void);
+extern struct fs_context kernel_fs;
+
+/* Path walk. dirfd paths: base NULL means cwd/root. */
+#define LOOKUP_FOLLOW 1u
+#define LOOKUP_DIRECTORY 2u
+#define LOOKUP_PARENT 4u /* result is the parent; last component in last[] */
+#define LOOKUP_EMPTY 8u
+#define LOOKUP_NO_MAGICLINKS 16u
+int vfs_lookup(const struct path *base, const char *name, unsigned int flags, struct path *out);
+int vfs_lookup_parent(const struct path *base, const char *name, struct path *parent, char last[256], unsigned int *last_flags);
+/* open(2) in full: O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_NOFOLLOW, O_PATH... ERR_PTR. */
+struct file *vfs_open(const struct path *base, const char *name, int flags, umode_t mode);
+struct file *file_alloc(const struct path *path, const struct file_ops *ops, u32 flags); /* takes path refs over; ERR_PTR */
+/* An anonymous file (pipe, eventfd...): its own inode on an internal superblock. name like "pipe" shows as pipe:[ino]. ERR_PTR. */
+struct file *anon_file(const char *name, const struct file_ops *ops, void *private, u32 flags, umode_t mode);
+static inline void file_get(struct file *f)
+{
+	atomic_inc(&f->refs);
+}
+void file_put(struct file *f);
+ssize_t vfs_read(struct file *f, void __user *buf, size_t n, u64 *pos);
+ssize_t vfs_write(struct file *f, const void __user *buf, size_t n, u64 *pos);
+ssize_t vfs_read_kernel(struct file *f, void *buf, size_t n, u64 pos); /* regular files */
+s64 vfs_llseek(struct file *f, s64 off, int whence);
+int vfs_getattr(const struct path *p, struct kstat *st);
+int vfs_setattr(const struct path *p, const struct kstat *attr, unsigned int mask);
+int vfs_truncate(struct inode *inode, u64 size);
+int vfs_mkdir(const struct path *base, const char *name, umode_t mode);
+int vfs_mknod(const struct path *base, const char *name, umode_t mode, dev_t dev);
+int vfs_unlink(const struct path *base, const char *name, int rmdir);
+int vfs_symlink(const char *target, const struct path *base, const char *name);
+int vfs_link(const struct path *ob, const char *o, const struct path *nb, const char *n, unsigned int flags);
+int vfs_rename(const struct path *ob, const char *o, const struct path *nb, const char *n, unsigned int flags);
+ssize_t vfs_readlink(const struct path *base, const char *name, char *buf, size_t n);
+int vfs_access(const struct path *base, const char *name, int mode, unsigned int flags);
+int vfs_statfs(const struct path *p, struct kstatfs *out);
+/* "/tmp/x (deleted)" as seen from the current root; buf of n bytes; start within buf or ERR_PTR(-ENAMETOOLONG). */
+char *vfs_path(const struct path *p, char *buf, size_t n);
+int vfs_mount(const char *source, const char *dir, const char *type, u32 flags, const char *data);
+int vfs_umount(const char *dir, int flags);
+void vfs_sync_all(int wait);
+
+/* fs/ helpers for file systems */
+struct inode *inode_new(struct superblock *sb, umode_t mode); /* refs 1; NULL */
+void inode_put(struct inode *inode);
+void inode_fill_stat(struct inode *inode, struct kstat *st);
+void inode_touch(struct inode *inode, unsigned int which); /* ATTR_ATIME|MTIME|CTIME = now */
+void dentry_instantiate(struct dentry *d, struct inode *inode); /* takes the reference over */
+struct dentry *dentry_alloc(struct dentry *parent, const char *name, size_t len); /* NULL */
+struct dentry *dentry_lookup_cached(struct dentry *parent, const char *name, size_t len); /* referenced or NULL */
+void dentry_put(struct dentry *d);
+void dentry_drop(struct dentry *d); /* unhash */
+u32 dentry_hash(const struct dentry *parent, const char *name, size_t len);
+extern const struct file_ops pagecache_file_ops; /* read, write, mmap, fsync on inode->mapping */
+s64 file_no_seek(struct file *f, s64 off, int whence);
+
+/* Character devices: fops by device number. */
+void chrdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops *fops, const char *name);
+/* devtmpfs node, made at boot or later: "tty", "shm/". mode includes S_IFCHR/S_IFBLK/S_IFDIR. */
+void devfs_node(const char *name, umode_t mode, dev_t dev);
+#define MKDEV(ma, mi) ((dev_t)(ma) << 20 | (mi))
+#define MAJOR(d) ((d) >> 20)
+#define MINOR(d) ((d)&0xfffff)
+
+/* poll: ->poll calls poll_wait for each queue, then returns the mask ready now. */
+struct poll_table {
+	void (*queue)(struct poll_table *pt, struct wait_queue *q);
+};
+static inline void poll_wait(struct poll_table *pt, struct wait_queue *q)
+{
+	if (pt && pt->queue)
+		pt->queue(pt, q);
+}
+#define POLLIN 1u
+#define POLLPRI 2u
+#define POLLOUT 4u
+#define POLLERR 8u
+#define POLLHUP 16u
+#define POLLNVAL 32u
+#define POLLRDNORM 64u
+#define POLLWRNORM 256u
+
+/* /proc/PID: procfs walks processes through this (implemented by sys/procinfo.c). */
+struct proc_ops {
+	/* Next process id >= pid (thread groups; or threads of tgid when tgid != 0), or -1. */
+	pid_t (*next)(pid_t pid, pid_t tgid);
+	bool (*exists)(pid_t pid, pid_t tgid);
+	/* Files of a process: table of names; fill seq. kind says which column. */
+	const struct proc_file *files;
+	size_t nr_files;
+	pid_t (*self)(void);
+	pid_t (*self_tid)(void);
+	/* Magic links: kind 0 exe, 1 cwd, 2 root, 3 fd/N. Referenced path. 0 or -errno. */
+	int (*link)(pid_t pid, int kind, int fd, struct path *out);
+	int (*link_text)(pid_t pid, int kind, int fd, char *buf, size_t n); /* pipe:[1], length */
+	int (*next_fd)(pid_t pid, int fd); /* next open fd >= fd or -1 */
+};
+struct proc_file {
+	const char *name;
+	u16 mode;
+	int (*show)(struct seq *seq, pid_t pid, pid_t tid);
+	ssize_t (*store)(const char *text, size_t n, pid_t pid, pid_t tid);
+	ssize_t (*read)(pid_t pid, void *buf, size_t n, u64 pos); /* binary (pagemap, auxv): kernel buffer */
+};
+extern const struct proc_ops *proc_ops;
+
+void fs_init(void);                /* caches, rootfs (tmpfs) mounted at /, kernel_fs set, types registered */
+int initramfs_unpack(const void *data, size_t bytes); /* into /; 0 or -errno after a clear line */
+
+#endif

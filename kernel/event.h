@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * event.h - trace events: named records of up to eight numbers (or fixed short strings) in a per-CPU ring.
+ *
+ *   DEFINE_EVENT(kmem, mm_page_alloc, "page=%lu order=%lu gfp=%lx migratetype=%lu",
+ *                "pfn", "order", "gfp_flags", "migratetype");
+ *   trace_event(mm_page_alloc, pfn, order, gfp, mt);
+ *
+ * Disabled (the default) an event costs one load and a predicted branch. tracefs: events/SYSTEM/NAME/{enable,format},
+ * trace, trace_pipe, tracing_on, buffer_size_kb.
+ */
+#ifndef KERNEL_EVENT_H
+#define KERNEL_EVENT_H
+
+#include "lib/types.h"
+
+struct trace_event_def {
+	const char *system, *name, *fmt;
+	const char *fields[8];
+	u32 nr_fields, id;
+	bool enabled;
+};
+#ifdef QUIRE_HOST
+#define DEFINE_EVENT(system_, name_, fmt_, ...) struct trace_event_def event_##name_
+#define trace_event(name_, ...) ((void)0)
+#else
+#define DEFINE_EVENT(system_, name_, fmt_, ...)                                                \
+	struct trace_event_def event_##name_ __attribute__((section(".events"), aligned(8))) = { \
+		.system = #system_, .name = #name_, .fmt = fmt_, .fields = { __VA_ARGS__ },    \
+		.nr_fields = sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *) }
+void event_record(struct trace_event_def *def, const u64 *args);
+#define trace_event(name_, ...)                                                                \
+	do {                                                                                   \
+		if (unlikely(event_##name_.enabled)) {                                         \
+			u64 _args[8] = { __VA_ARGS__ };                                        \
+			event_record(&event_##name_, _args);                                   \
+		}                                                                              \
+	} while (0)
+#endif
+#define DECLARE_EVENT(name_) extern struct trace_event_def event_##name_
+
+#endif

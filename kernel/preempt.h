@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * preempt.h - one per-CPU word says whether the running thread may be switched away from.
+ *
+ *   bits 0-7   preemption-off nesting     bits 8-15  softirq nesting
+ *   bits 16-19 hard interrupt nesting     bit 20     NMI
+ *   bit 31     set = NO reschedule wanted (inverted, so "all zero" means: may and should switch)
+ *
+ * preempt_enable() is then one decrement and one branch. The word belongs to the CPU and is saved and restored by
+ * the scheduler across a switch (a thread always switches at the same depth).
+ * With preempt=none|voluntary the hook behind a zero word returns at once for kernel code; preempt=full switches.
+ */
+#ifndef KERNEL_PREEMPT_H
+#define KERNEL_PREEMPT_H
+
+#include "arch/percpu.h"
+
+#define PREEMPT_MASK 0x000000ffu
+#define SOFTIRQ_MASK 0x0000ff00u
+#define HARDIRQ_MASK 0x000f0000u
+#define NMI_MASK 0x00100000u
+#define SOFTIRQ_OFFSET 0x100u
+#define HARDIRQ_OFFSET 0x10000u
+#define NMI_OFFSET 0x100000u
+#define NO_RESCHED 0x80000000u
+
+#ifdef QUIRE_HOST
+#define preempt_disable() ((void)0)
+#define preempt_enable() ((void)0)
+#define preempt_enable_no_resched() ((void)0)
+#define in_interrupt() false
+#define in_hardirq() false
+#define preempt_count() 0u
+#define may_sleep() true
+#else
+DECLARE_PER_CPU(u32, __preempt_count);
+
+/* sched/ implements it: switch if preemption is full. => count is zero and a reschedule is wanted. */
+void preempt_schedule(void);
+
+#define preempt_count() (this_cpu_read(__preempt_count) & ~NO_RESCHED)
+#define preempt_disable()                       \
+	do {                                    \
+		this_cpu_inc(__preempt_count);  \
+		barrier();                      \
+	} while (0)
+#define preempt_enable_no_resched()             \
+	do {                                    \
+		barrier();                      \
+		this_cpu_dec(__preempt_count);  \
+	} while (0)
+static __always_inline void preempt_enable(void)
+{
+	bool zero;
+
+	barrier();
+	__asm__ volatile("decl %%gs:%1" : "=@ccz"(zero), "+m"(__preempt_count) : : "memory");
+	if (unlikely(zero))
+		preempt_schedule();
+}
+/* After interrupts came back on (spin_unlock_irqrestore): a wake-up meanwhile may want this CPU. */
+static __always_inline void preempt_check(void)
+{
+	if (unlikely(this_cpu_read(__preempt_count) == 0))
+		preempt_schedule();
+}
+
+#define in_nmi() (this_cpu_read(__preempt_count) & NMI_MASK)
+#define in_hardirq() (this_cpu_read(__preempt_count) & (HARDIRQ_MASK | NMI_MASK))
+#define in_softirq() (this_cpu_read(__preempt_count) & SOFTIRQ_MASK)
+#define in_interrupt() (this_cpu_read(__preempt_count) & (SOFTIRQ_MASK | HARDIRQ_MASK | NMI_MASK))
+/* True in thread context with preemption and interrupts on. */
+#define may_sleep() (preempt_count() == 0 && !irqs_disabled())
+
+static __always_inline bool need_resched(void)
+{
+	return !(this_cpu_read(__preempt_count) & NO_RESCHED);
+}
+static __always_inline void set_need_resched_local(void)
+{
+	this_cpu_and(__preempt_count, ~NO_RESCHED);
+}
+static __always_inline void clear_need_resched_local(void)
+{
+	this_cpu_or(__preempt_count, NO_RESCHED);
+}
+#endif
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * zone.h - nodes and zones: which frames are alike in address and distance, with their watermarks, free areas,
+ * LRU lock and counters. Zone layout is data: code walks node->zones[0..nr_zones), lowest first; no index is hard-coded.
+ *
+ * Locks: (z) zone->lock, IRQs off  (l) zone->lru_lock, IRQs off  (o) set at boot  (a) atomic
+ */
+#ifndef MM_PHYS_ZONE_H
+#define MM_PHYS_ZONE_H
+
+#include "arch/bootinfo.h"
+#include "kernel/spinlock.h"
+#include "mm/debug/vmstat.h"
+#include "mm/phys/gfp.h"
+#include "mm/phys/page.h"
+
+#define MAX_ORDER 11 /* orders 0..10 */
+#define PAGEBLOCK_ORDER 9
+#define PAGEBLOCK_PAGES (1ul << PAGEBLOCK_ORDER)
+#define MAX_ZONES 5
+
+enum zone_type { ZONE_DMA, ZONE_DMA32, ZONE_NORMAL, ZONE_HIGH, ZONE_MOVABLE, NR_ZONE_TYPES };
+extern const char *const zone_type_name[NR_ZONE_TYPES]; /* "DMA" "DMA32" "Normal" "HighMem" "Movable" */
+
+enum migratetype { MT_UNMOVABLE, MT_RECLAIMABLE, MT_MOVABLE, MT_PCPTYPES, MT_RESERVE = MT_PCPTYPES, MT_ISOLATE, NR_MIGRATETYPES };
+extern const char *const migratetype_name[NR_MIGRATETYPES];
+
+enum { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
+
+struct free_area {
+	struct list_head free[NR_MIGRATETYPES];
+	unsigned long nr_free; /* blocks of this order, all types */
+};
+
+/* Buddy of one zone: no policy, no lock inside, instance-able (a host test builds one of 64 pages). mm/phys/buddy.c */
+struct buddy {
+	struct free_area area[MAX_ORDER];
+	unsigned long start_pfn, end_pfn; /* span */
+	unsigned long nr_free_pages;
+	u8 *pageblock_mt; /* migrate type per pageblock, index (pfn - ALIGN_DOWN(start_pfn)) >> PAGEBLOCK_ORDER */
+	u32 order_mask;   /* bit per order with free blocks */
+};
+
+#define PCP_BATCH_MAX 32
+struct pcp { /* per CPU and zone */
+	u32 count, high, batch;
+	struct list_head list[MT_PCPTYPES];
+	s8 vm_stat_diff[NR_ZONE_STAT_ITEMS];
+	u8 stat_threshold;
+	u16 expire;
+};
+
+enum lru_list { LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE, NR_LRU_LISTS };
+
+/* LRU lists of one (memory group, zone); the lock is the zone's. */
+struct lruvec {
+	struct list_head lists[NR_LRU_LISTS];            /* (l) */
+	unsigned long nr[NR_LRU_LISTS];                  /* (l) pages on each list */
+	unsigned long recent_scanned[2], recent_rotated[2]; /* (l) 0 = anon, 1 = file */
+	struct zone *zone;
+	struct memcg *memcg;
+};
+
+struct zone {
+	/* read mostly */
+	unsigned long watermark[NR_WMARKS];
+	unsigned long lowmem_reserve[NR_ZONE_TYPES]; /* by class of the request */
+	struct node *node;
+	enum zone_type type;
+	u32 index;              /* in node->zones */
+	bool is_high;           /* High, or Movable carved from High */
+	unsigned long start_pfn, spanned_pages, present_pages, managed_pages;
+	const char *name;
+	u32 inactive_ratio;
+	unsigned long dirty_balance_reserve;
+	struct pcp *pcp;        /* per-CPU: use zone_pcp(zone, cpu) */
+
+	spinlock_t lock __cacheline_aligned; /* RANK_ZONE */
+	struct buddy buddy;                  /* (z) */
+
+	spinlock_t lru_lock __cacheline_aligned; /* RANK_LRU, IRQs off */
+	struct lruvec lruvec;                    /* root group's (l) */
+	unsigned long pages_scanned;             /* (l) since a page was last freed */
+	bool all_unreclaimable;
+	unsigned long zone_flags;                /* ZF_*, (a) */
+
+	atomic_long_t vm_stat[NR_ZONE_STAT_ITEMS] __cacheline_aligned;
+	u64 *numa_stat;                          /* per CPU, enum numa_item */
+
+	/* compaction */
+	unsigned long compact_migrate_pfn, compact_free_pfn;
+	u32 compact_considered, compact_defer_shift;
+};
+enum { ZF_CONGESTED, ZF_FAIR_DEPLETED };
+
+struct zoneref {
+	struct zone *zone;
+	u32 class; /* zone->type, for quick comparison */
+};
+#define MAX_ZONEREFS (MAX_NODES * MAX_ZONES)
+struct zonelist { /* highest class first, nearest node first (node order); NULL zone ends it */
+	struct zoneref refs[MAX_ZONEREFS + 1];
+};
+
+struct node {
+	int id;
+	u32 nr_zones;
+	struct zone zones[MAX_ZONES]; /* populated or not; lowest first; nr_zones used */
+	unsigned long start_pfn, spanned_pages, present_pages;
+	struct zonelist zonelist;      /* fallback over all nodes */
+	struct zonelist zonelist_this; /* __GFP_THISNODE */
+	u64 cpus;
+	bool has_memory, has_cpu;
+	struct thread *kswapd;
+};
+extern struct node *nodes[MAX_NODES]; /* by logical id; NULL above nr_nodes */
+extern int nr_nodes;
+
+#define for_each_node(n) for (int _nid = 0; _nid < nr_nodes && ((n) = nodes[_nid], 1); _nid++)
+/* All zones of all nodes, populated ones only. */
+struct zone *zone_first(void);
+struct zone *zone_next(struct zone *zone);
+#define for_each_zone(z) for ((z) = zone_first(); (z); (z) = zone_next(z))
+
+static __always_inline struct zone *page_zone(const struct page *page)
+{
+	return &nodes[page_node(page)]->zones[page_zone_index(page)];
+}
+enum zone_type gfp_zone_class(gfp_t gfp);
+struct pcp *zone_pcp(struct zone *zone, u32 cpu);
+/* Nearest node with memory of a CPU (itself when it has memory). */
+int cpu_mem_node(u32 cpu);
+int node_distance(int a, int b);
+
+/* Zone counters: bounded drift (per-CPU deltas); _exact adds every CPU's delta. */
+void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta);
+unsigned long zone_state(struct zone *zone, enum zone_stat_item item);       /* one read, negatives read 0 */
+unsigned long zone_state_exact(struct zone *zone, enum zone_stat_item item);
+unsigned long global_zone_state(enum zone_stat_item item);
+unsigned long node_zone_state(int node, enum zone_stat_item item);
+/* LRU and memory-group aware form; for pages charged to a group. */
+void mod_lruvec_state(struct page *page, enum zone_stat_item item, long delta);
+
+/* Watermark test of facts (pure): order, mark, class, flags ALLOC_*. */
+#define ALLOC_HIGH 0x20u
+#define ALLOC_HARDER 0x10u
+#define ALLOC_NO_WATERMARKS 0x04u
+bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark, enum zone_type class, u32 alloc_flags);
+
+#endif

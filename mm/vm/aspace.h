@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * aspace.h - an address space: VMAs, page tables, counters. Front door of mm/vm.
+ *
+ * Locks: (w) aspace->lock held for writing to change, reading to look  (p) page-table lock  (a) atomic
+ */
+#ifndef MM_VM_ASPACE_H
+#define MM_VM_ASPACE_H
+
+#include "arch/mmu.h"
+#include "arch/regs.h"
+#include "lib/rbtree.h"
+#include "mm/cache/mapping.h"
+#include "sched/mutex.h"
+
+#define VM_READ 0x1ul
+#define VM_WRITE 0x2ul
+#define VM_EXEC 0x4ul
+#define VM_SHARED 0x8ul
+#define VM_MAYREAD 0x10ul
+#define VM_MAYWRITE 0x20ul
+#define VM_MAYEXEC 0x40ul
+#define VM_GROWSDOWN 0x100ul
+#define VM_LOCKED 0x2000ul
+#define VM_DONTCOPY 0x20000ul
+#define VM_DONTEXPAND 0x40000ul
+#define VM_NORESERVE 0x200000ul
+#define VM_HUGEPAGE 0x20000000ul
+#define VM_NOHUGEPAGE 0x40000000ul
+#define VM_WIPEONFORK 0x02000000ul
+#define VM_SEQ_READ 0x8000ul
+#define VM_RAND_READ 0x10000ul
+#define VM_LOCKONFAULT 0x80000ul
+#define VM_PFNMAP 0x400ul
+#define VM_STACK VM_GROWSDOWN
+#define VM_DONTDUMP 0x04000000ul
+
+struct file; /* fs/vfs.h */
+struct vma;
+struct anon_vma;
+struct mempolicy;
+
+struct vm_file_ops { /* file references, given by fs at boot (upward hook) */
+	void (*get)(struct file *f);
+	void (*put)(struct file *f);
+	/* "/bin/busybox" into buf for maps; dev, inode numbers */
+	void (*describe)(struct file *f, char *buf, size_t n, dev_t *dev, u64 *ino);
+};
+extern const struct vm_file_ops *vm_file_ops;
+
+struct vma {
+	unsigned long start, end; /* page aligned, end exclusive (w) */
+	struct aspace *mm;
+	struct rb_node node;      /* (w) by address, augmented with the largest gap */
+	unsigned long gap;
+	struct list_head list;    /* (w) in address order */
+	unsigned long flags;      /* VM_* (w) */
+	pgprot_t prot;
+	unsigned long pgoff;      /* offset in the mapping in pages; for anonymous: start >> 12 at creation */
+	struct file *file;        /* NULL for anonymous */
+	struct mapping *mapping;  /* file's pages */
+	struct rb_node i_mmap_node;
+	unsigned long i_mmap_subtree_last;
+	struct anon_vma *anon_vma;
+	struct list_head anon_chain;
+	struct mempolicy *policy;
+	const char *name;         /* "[stack]", "[heap]" is derived; NULL */
+	void (*close)(struct vma *vma); /* SysV shm attach counts */
+	void (*open)(struct vma *vma);
+	void *private;
+};
+
+struct aspace {
+	struct arch_mm arch;      /* first */
+	struct rwsem lock;        /* RANK_MMAP */
+	struct rb_root vmas;      /* (w) */
+	struct list_head vma_list;
+	struct vma *cached;       /* last hit; a hint */
+	u32 nr_vmas;
+	spinlock_t pt_lock;       /* RANK_PGTABLE: page tables */
+	atomic_t users;           /* threads using it: at 0 the mappings go (exit_mmap) */
+	atomic_t refs;            /* + lazy users: at 0 the struct and pgd go */
+	unsigned long mmap_base, brk_start, brk, stack_top, stack_start;
+	unsigned long arg_start, arg_end, env_start, env_end, start_code, end_code, start_data, end_data;
+	atomic_long_t rss_anon, rss_file, rss_shmem; /* (a) pages */
+	unsigned long hiwater_rss, total_vm, locked_vm, data_vm, stack_vm, exec_vm; /* pages (w) */
+	atomic_long_t pt_pages;
+	unsigned long def_flags;  /* MCL_FUTURE */
+	unsigned long rlimit_as, rlimit_data, rlimit_stack, rlimit_memlock; /* bytes; set by sys */
+	struct file *exe_file;
+	u64 auxv[48];
+	struct list_head node;    /* all address spaces (OOM, debug) */
+	bool oom_reaped;
+};
+
+struct aspace *aspace_create(void);   /* users = refs = 1; NULL when out of memory */
+/* fork: copies VMAs and page tables (COW). ERR_PTR. => takes old->lock */
+struct aspace *aspace_fork(struct aspace *old);
+static inline void aspace_get(struct aspace *mm)
+{
+	atomic_inc(&mm->users);
+}
+void aspace_put(struct aspace *mm);   /* may sleep; last user unmaps everything */
+void aspace_grab(struct aspace *mm);  /* lazy reference */
+void aspace_drop(struct aspace *mm);  /* any context (deferred free) */
+/* Make mm the current thread's address space (exec, vfork child). */
+void aspace_use(struct aspace *mm);
+
+struct vma *vma_find(struct aspace *mm, unsigned long addr); /* first with end > addr; => lock */
+/* mmap/munmap/mprotect/... as the system calls, errors included. Addresses returned or -errno. => take mm->lock themselves */
+long vm_mmap(struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot, int flags, u64 offset);
+/* With name and extra VM_ flags, for exec and shm. private data for close/open hooks are set by the caller under lock through vma_find. */
+int vm_munmap(unsigned long addr, size_t len);
+int vm_mprotect(unsigned long addr, size_t len, int prot);
+long vm_mremap(unsigned long old, size_t old_len, size_t new_len, int flags, unsigned long new_addr);
+long vm_brk(unsigned long brk); /* the new or the current break */
+int vm_madvise(struct aspace *mm, unsigned long addr, size_t len, int advice);
+int vm_mlock(unsigned long addr, size_t len, int onfault);
+int vm_munlock(unsigned long addr, size_t len);
+int vm_mlockall(int flags);
+int vm_munlockall(void);
+int vm_mincore(unsigned long addr, size_t len, unsigned char __user *vec);
+int vm_msync(unsigned long addr, size_t len, int flags);
+/* mempolicy.c: NUMA system calls */
+long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask, unsigned long maxnode, unsigned flags);
+long vm_set_mempolicy(int mode, const unsigned long __user *mask, unsigned long maxnode);
+long vm_get_mempolicy(int __user *mode, unsigned long __user *mask, unsigned long maxnode, unsigned long addr, unsigned long flags);
+void mempolicy_put(struct mempolicy *pol);
+struct mempolicy *mempolicy_get(struct mempolicy *pol);
+/* exec: stack VMA of the new address space at its top. Returns 0 or -errno. */
+int vm_setup_stack(struct aspace *mm, unsigned long top);
+/* Kernel access to another address space (exec argument pages, ptrace, /proc/PID/mem, environ). Bytes copied. */
+size_t vm_access(struct aspace *mm, unsigned long addr, void *buf, size_t n, int write);
+/* Unique key of a futex word: shared mappings by (mapping, offset), private by (aspace, address). => may fault. */
+struct futex_key {
+	void *object;
+	unsigned long offset;
+	int shared; /* holds nothing: callers compare only while the word's page is mapped */
+};
+int vm_futex_key(unsigned long addr, int shared, struct futex_key *key);
+
+void vm_init(void); /* caches, zero page, fault_ops, mempolicy hook */
+/* Removes all PTEs that map pages [first, last] of the mapping (truncate). */
+void vm_unmap_mapping(struct mapping *m, unsigned long first, unsigned long last);
+/* show helpers for /proc/PID: print into seq; mm from a process. */
+struct seq;
+int vm_show_maps(struct seq *seq, struct aspace *mm);
+int vm_show_smaps(struct seq *seq, struct aspace *mm);
+int vm_show_smaps_rollup(struct seq *seq, struct aspace *mm);
+int vm_show_numa_maps(struct seq *seq, struct aspace *mm);
+size_t vm_read_pagemap(struct aspace *mm, u64 pos, u64 *out, size_t entries); /* entries filled */
+
+#endif
