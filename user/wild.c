@@ -60,16 +60,7 @@ static void divide(void)
 	__asm__ volatile("xor %%ecx, %%ecx; cltd; idivl %%ecx" : : "a"(1) : "ecx", "edx");
 }
 
-/* x87 and SSE exceptions, unmasked */
-static void sse_divide(void)
-{
-	unsigned int mxcsr = 0x1f80 & ~0x200u;
-
-	__asm__ volatile("ldmxcsr %0; pxor %%xmm1, %%xmm1; movl $0x3f800000, %%eax;"
-			 "movd %%eax, %%xmm0; divss %%xmm1, %%xmm0"
-			 : : "m"(mxcsr) : "eax", "xmm0", "xmm1");
-}
-
+/* an unmasked exception of the x87 unit */
 static void x87_divide(void)
 {
 	unsigned short control = 0x37f & ~4u;
@@ -161,7 +152,7 @@ static const struct {
 	WAY(kernel_jump), WAY(crooked_write), WAY(crooked_jump), WAY(top_of_user),
 	WAY(rodata_write), WAY(text_write), WAY(data_jump), WAY(op_hlt), WAY(op_cli), WAY(op_ud2),
 	WAY(op_int3), WAY(op_int14), WAY(op_in), WAY(op_cr3), WAY(op_wrmsr), WAY(op_lgdt),
-	WAY(op_iretq), WAY(op_swapgs), WAY(op_trap_flag), WAY(divide), WAY(sse_divide),
+	WAY(op_iretq), WAY(op_swapgs), WAY(op_trap_flag), WAY(divide),
 	WAY(x87_divide), WAY(bad_stack_syscall), WAY(kernel_stack_pointer), WAY(stack_overflow),
 	WAY(unmapped_own), WAY(protected), WAY(past_end_of_file), WAY(bad_pointers),
 	WAY(forged_sigreturn),
