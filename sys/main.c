@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * main.c - the boot order, as a list.
+ *
+ * The machine's entry code (boot/, arch/x86_64/) calls kernel_main() on the boot CPU with interrupts off, on the boot
+ * stack, in the higher half. Every step may use what the steps above it set up, and nothing below. The list ends by
+ * turning the boot flow into CPU 0's idle thread; what needs to sleep goes on in kernel_init().
+ */
+#include "arch/bootinfo.h"
+#include "arch/init.h"
+#include "arch/smp.h"
+#include "fs/vfs.h"
+#include "kernel/param.h"
+#include "kernel/printk.h"
+#include "kernel/time.h"
+#include "mm/kmem/slab.h"
+#include "mm/kmem/vmalloc.h"
+#include "mm/phys/bootmem.h"
+#include "mm/phys/page_alloc.h"
+#include "mm/vm/aspace.h"
+#include "sched/kthread.h"
+#include "sys/boot_times.h"
+#include "sys/init.h"
+#include "sys/klogd.h"
+#include "trace/irqsoff.h"
+#ifdef QUIRE_TESTS
+#include "tests/kernel/ktest.h"
+#endif
+
+static void parse_parameters(void)
+{
+	params_parse(boot_info.cmdline);
+}
+
+static void announce(void)
+{
+	pr_notice("Quire booted by %s; command line: %s", boot_info.loader, boot_info.cmdline);
+}
+
+static const struct boot_step {
+	const char *what;
+	void (*fn)(void);
+} boot_order[] = {
+	{ "machine", arch_early_init },
+	{ "banner", announce },
+	{ "parameters", parse_parameters },
+	{ "ACPI tables", arch_acpi_init },
+	{ "boot memory", bootmem_init },
+	{ "direct map", arch_map_ram },
+	{ "per-CPU areas", arch_percpu_init },
+	{ "nodes and zones", mm_phys_init },
+	{ "kernel objects", kmem_init },
+	{ "vmalloc", vmalloc_init },
+	{ "interrupts", arch_irq_init },
+	{ "clock", arch_timer_init },
+	{ "scheduler", sched_init },
+	{ "timers", time_init },
+	{ "tracer", trace_init },
+	{ "address spaces", vm_init },
+	{ "file systems", fs_init },
+	{ "processes", sys_init },
+};
+
+/* Everything that needs threads: the other CPUs, daemons, then tests or PID 1. */
+static int kernel_init(void *unused)
+{
+	smp_start_others();
+	boot_mark("other CPUs");
+	sched_start_daemons();
+	klogd_start();
+	sys_start();
+	boot_mark("daemons, initramfs");
+#ifdef QUIRE_TESTS
+	if (param_get("ktest"))
+		ktest_main(param_get("ktest"));
+#endif
+	init_run(); /* becomes PID 1 */
+	return 0;
+}
+
+void kernel_main(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(boot_order); i++) {
+		boot_order[i].fn();
+		boot_mark(boot_order[i].what);
+	}
+	if (!kthread_run(kernel_init, NULL, -1, "init"))
+		panic("main: no memory for the first thread");
+	sched_idle_loop();
+}
