@@ -111,6 +111,12 @@ static bool chosen(const char *name, int argc, char **argv)
 	return argc < 2;
 }
 
+static void run(const struct host_test *t)
+{
+	if (setjmp(leave) == 0)
+		t->fn();
+}
+
 int main(int argc, char **argv)
 {
 	int count = 0, bad = 0;
@@ -125,8 +131,7 @@ int main(int argc, char **argv)
 			continue;
 		state = seed;
 		failed = 0;
-		if (setjmp(leave) == 0)
-			t->fn();
+		run(t);
 		printf("%s %s\n", failed ? "not ok" : "ok", t->name);
 		bad += failed;
 	}

@@ -11,10 +11,13 @@
 #ifndef HOST_H
 #define HOST_H
 
+/* The kernel has a dev_t of its own (lib/types.h); keep libc's out of its way. */
+#define dev_t host_dev_t
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#undef dev_t
 
 struct host_test {
 	const char *name;
