@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* init.h - what the boot order calls in sys/. */
+#ifndef SYS_INIT_H
+#define SYS_INIT_H
+
+void sys_init(void);  /* caches, system call and trap hooks; IRQs off, boot CPU */
+void sys_start(void); /* thread context: terminals, character devices, initramfs into / */
+void init_run(void);  /* makes PID 1 and starts it; the caller then ends */
+
+#endif
