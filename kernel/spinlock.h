@@ -34,6 +34,7 @@ enum lock_rank {
 	RANK_FIRST_SPIN = 40,
 	RANK_FILES = 40, /* file table */
 	RANK_SIGHAND,
+	RANK_THREAD_LIST, /* thread_list_lock */
 	RANK_DCACHE,
 	RANK_FUTEX,
 	RANK_PGTABLE, /* page-table pages */

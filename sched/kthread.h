@@ -10,12 +10,16 @@ struct kthread {
 	int (*fn)(void *arg);
 	void *arg;
 	int result;
+	u32 should_stop;
 	struct completion exited;
 };
-/* k zeroed, stack_top above the guarded stack of bytes; not started. */
+/*
+ * k zeroed, stack its lowest address; not started. => allocates the tid: a negative k->thread.tid (-EAGAIN) means that none
+ * is left, and the caller frees what it brought. The caller sets k->thread.release (gives k and the stack back).
+ */
 void kthread_setup(struct kthread *k, void *stack, size_t stack_bytes, int (*fn)(void *), void *arg, const char *name);
 bool kthread_should_stop(void);
-/* Asks it to stop, wakes it, waits for its end; returns fn's result. */
+/* Asks it to stop, wakes it, waits for its end; returns fn's result. => only for threads that run until they are asked. */
 int kthread_stop(struct thread *t);
 
 /*

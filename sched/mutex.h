@@ -11,8 +11,9 @@
 struct mutex {
 	atomic_long_t owner; /* struct thread * | 1 when there are waiters */
 	spinlock_t lock;     /* protects waiters */
-	struct list_head waiters;
-	struct list_head held_node; /* owner's list of contended mutexes (inheritance) */
+	struct list_head waiters;   /* (lock) by level, then arrival */
+	struct list_head held_node; /* (owner's pi_lock) owner's list of contended mutexes */
+	int top;                    /* (lock + owner's pi_lock) level of the first waiter */
 	u16 rank;
 	const char *name;
 };

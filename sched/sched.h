@@ -11,9 +11,15 @@ void sched_init(void);
 void sched_init_cpu(u32 cpu, struct thread *idle);
 __noreturn void sched_idle_loop(void);
 
-/* t: zeroed memory. Sets defaults from parent (NULL: a kernel thread's). => the caller then sets arch state and wakes it. */
+/* Threads of the scheduler's own: ksoftirqd on every CPU. => after kthread_create works; once. 0 or -ENOMEM. */
+int sched_start_daemons(void);
+
+/*
+ * t: zeroed memory. Sets defaults from parent (NULL: a kernel thread's). => the caller then sets tid, tgid, arch state,
+ * mm, release, and starts it. One reference is the thread's own; it goes with thread_exit().
+ */
 void thread_init(struct thread *t, struct thread *parent, const char *comm, void *stack);
-/* Puts a new thread (state THREAD_NEW) on a run queue. */
+/* Puts a new thread (state THREAD_NEW) on the list of threads and on a run queue. */
 void thread_start(struct thread *t);
 /* The last thing a thread does. t->release(t) runs after it is off its stack. => never returns. */
 __noreturn void thread_exit(void);
@@ -21,7 +27,7 @@ static inline void thread_get(struct thread *t)
 {
 	atomic_inc(&t->refs);
 }
-void thread_put(struct thread *t); /* last reference: t->release */
+void thread_put(struct thread *t); /* last reference: t->release after a grace period */
 
 /* Gives the CPU away; returns when scheduled again. => may sleep (asserts no spinlock is held). */
 void schedule(void);
@@ -63,8 +69,19 @@ void sleep_ns(s64 ns); /* uninterruptible */
 extern bool (*signal_pending_hook)(struct thread *t, bool fatal_only);
 bool signal_pending(void);
 bool fatal_signal_pending(void);
-/* sys/mm set it: called on a switch between different address spaces (lazy TLB handled in sched). */
+/*
+ * sys/mm set these. mm_switch_hook: a switch to a different address space (prev NULL: none was loaded yet) with IRQs off.
+ * Kernel threads run on whatever tables are loaded (lazy TLB) and hold that aspace by mm_grab_hook; mm_drop_hook gives it
+ * back after the switch, IRQs on, preemption off, may not sleep.
+ */
 extern void (*mm_switch_hook)(struct aspace *prev, struct aspace *next);
+extern void (*mm_grab_hook)(struct aspace *mm);
+extern void (*mm_drop_hook)(struct aspace *mm);
+/*
+ * The current thread changes to mm (exec), or gives its address space up (NULL: exit; the tables stay loaded, held by a
+ * grab). => thread context; the thread's own reference to the old aspace stays the caller's to drop.
+ */
+void sched_use_mm(struct aspace *mm);
 
 /* Policies. 0, -EINVAL, -ESRCH. */
 int sched_set_policy(struct thread *t, u32 policy, u32 rt_prio, int nice);
@@ -95,10 +112,36 @@ struct thread *thread_find(pid_t tid); /* => under rcu_read_lock; NULL when abse
 pid_t tid_alloc(void);                 /* next free tid, -EAGAIN when pid_max is reached */
 void tid_free(pid_t tid);
 
-/* Preemption model: preempt=none|voluntary|full. */
+/*
+ * Preemption model: preempt=none|voluntary|full. none: kernel code is switched away from at cond_resched() only;
+ * voluntary: also wherever it might sleep anyway; full: whenever the preemption count allows.
+ */
 enum preempt_mode { PREEMPT_NONE, PREEMPT_VOLUNTARY, PREEMPT_FULL };
 extern enum preempt_mode preempt_mode;
+#ifdef QUIRE_DEBUG
+void might_sleep_check(void); /* panics with a spinlock held, in interrupt context, or with interrupts off */
+#else
+#define might_sleep_check() ((void)0)
+#endif
+/* Stands at the head of everything that may sleep. */
+static inline void might_sleep(void)
+{
+	might_sleep_check();
+	if (unlikely(need_resched()) && preempt_mode != PREEMPT_NONE)
+		__cond_resched();
+}
+/* Debug builds: order of the sleeping locks of the current thread (spinlocks have lock_debug_*). */
+#ifdef QUIRE_DEBUG
+void sleep_lock_acquire(u32 rank, const char *name);
+void sleep_lock_release(u32 rank);
+#else
+#define sleep_lock_acquire(rank, name) ((void)0)
+#define sleep_lock_release(rank) ((void)0)
+#endif
 /* Interrupt exit to kernel code with IRQs off: switches when full preemption allows. */
 void preempt_schedule_irq(void);
+
+/* Two kernel threads wake each other rounds times: ns (virtual clock: instructions) per switch, wake-up included. */
+u64 sched_bench_switch(u32 rounds);
 
 #endif

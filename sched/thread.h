@@ -4,6 +4,7 @@
  * its stack (mm/kmem/kstack.c). Fields of higher floors are opaque pointers here.
  *
  * Locks: (p) pi_lock  (r) lock of its run queue  (c) only the thread itself  (o) set once before it first runs
+ *        (t) thread_list_lock, readers RCU
  */
 #ifndef SCHED_THREAD_H
 #define SCHED_THREAD_H
@@ -11,8 +12,9 @@
 #include "arch/context.h"
 #include "kernel/cpumask.h"
 #include "kernel/spinlock.h"
+#include "kernel/rcu.h"
 #include "lib/list.h"
-#include "lib/rbtree.h"
+#include "sched/fair.h"
 
 struct aspace;
 struct process;
@@ -20,6 +22,8 @@ struct mempolicy;
 struct memcg;
 struct reclaim_state;
 struct mutex;
+struct mutex_waiter;
+struct sched_class;
 
 enum thread_state {
 	THREAD_RUNNING = 0, /* running or on a run queue */
@@ -47,17 +51,9 @@ enum { SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2, SCHED_BATCH = 3, SCHED_IDL
 #define TF_NOIO BIT(8)
 #define TF_SHOULD_STOP BIT(9) /* kthread_stop */
 
-struct sched_entity { /* fair class (EEVDF) */
-	struct rb_node node;
-	u64 vruntime, deadline, min_vruntime; /* weighted ns; (r) */
-	s64 vlag;
-	u64 slice_ns;
-	u32 weight;
-	bool on_rq;
-};
-struct rt_entity {
+struct rt_entity { /* real-time class */
 	struct list_head node;
-	u32 prio; /* 1..99, higher first */
+	u32 prio; /* 1..99, higher first; effective (inherited) */
 	u64 slice_left_ns;
 	bool on_rq;
 };
@@ -70,10 +66,10 @@ struct thread {
 	char comm[16];
 	void *stack;             /* lowest address (above the guard page) */
 
-	spinlock_t pi_lock;      /* serialises wake-ups */
 	u32 cpu;                 /* (r) run queue it is on or was last on */
 	int on_cpu;              /* running right now (switching out clears it last) */
-	int on_rq;               /* (r) */
+	int on_rq;               /* (r) 0 no, 1 queued or running, 2 between two queues */
+	const struct sched_class *sclass; /* (r) class it runs in (inheritance included) */
 	u32 policy;              /* SCHED_* (r) */
 	int nice;                /* -20..19 (r) */
 	u32 rt_prio;             /* 0 or 1..99: as asked for (r) */
@@ -83,11 +79,21 @@ struct thread {
 	u64 sum_exec_ns, exec_start_ns, utime_ns, stime_ns; /* (r) */
 	u64 nvcsw, nivcsw;       /* voluntary / involuntary switches (c) */
 	u64 start_ns;            /* when it was made */
-	u64 wait_sum_ns, sleep_start_ns;
+	u64 wait_sum_ns, wait_start_ns, sleep_start_ns; /* (r) waiting = runnable, not running */
+	u64 shown_utime_ns, shown_stime_ns; /* thread_cputime: what was told last, never goes back */
 	u32 migrations;
+	u8 in_iowait;            /* (c) the next sleep is for I/O */
 
-	struct list_head all_node; /* list of all threads (RCU, thread_list_lock) */
-	struct mutex *blocked_on;  /* priority inheritance */
+	struct list_head all_node;  /* (t) list of all threads */
+	struct hlist_node tid_node; /* (t) by tid */
+	struct rcu_head rcu;        /* the end */
+
+	/* priority inheritance (sched/pi.c); levels as thread_level() */
+	spinlock_t pi_lock;
+	struct mutex *blocked_on;  /* (p) mutex it waits for */
+	struct mutex_waiter *waiter; /* (p) its entry there */
+	struct list_head pi_held;  /* (p) contended mutexes it holds */
+	int boost;                 /* (p)+(r) inherited level, -1 none */
 
 	/* mm */
 	struct aspace *mm;        /* address space, NULL for kernel threads */
@@ -103,7 +109,8 @@ struct thread {
 	void *sysdata;            /* sys/: struct task, signals and so on */
 
 	void *kthread;            /* kthread's own record */
-	void (*release)(struct thread *t); /* (o) gives memory back after the last switch away; may sleep: no */
+	/* (o) gives the memory back. => from an RCU callback after the last reference went; may not sleep */
+	void (*release)(struct thread *t);
 	atomic_t refs;
 	struct thread *wake_next; /* wake_q link */
 	u16 lock_depth;           /* debug builds: held spinlocks are per CPU; sleeping locks here */

@@ -15,6 +15,8 @@
 /* Reasons to call trap_ops->user_return before going back to user mode. Set with an atomic or, by anyone. */
 #define USER_WORK_RESCHED 1u
 #define USER_WORK_SIGNAL 2u
+/* The current thread's entry frame was changed (execve, sigreturn): leave by iretq with all of it. arch clears it. */
+#define USER_WORK_FULL_REGS 4u
 
 struct arch_thread {
 	u32 user_work; /* offset 0: the exit stubs test it; USER_WORK_* */
@@ -35,7 +37,12 @@ DECLARE_PER_CPU(struct arch_thread *, current_arch);
  */
 struct arch_thread *arch_switch_to(struct arch_thread *prev, struct arch_thread *next);
 
-/* First run of a kernel thread: calls fn(arg) through thread_start() with interrupts on. stack_top is 16-aligned. */
+/*
+ * sched/ implements it: the first thing on a new thread's stack; finishes the switch as the code after
+ * arch_switch_to() would. => called with interrupts off, returns with interrupts on.
+ */
+void thread_first_run(struct arch_thread *prev);
+/* First run of a kernel thread: thread_first_run(), then fn(arg), which never returns. stack_top is 16-aligned. */
 void arch_thread_init_kernel(struct arch_thread *t, void *stack_top, void (*fn)(void *), void *arg);
 /* First run of a forked thread: returns to user mode with a copy of regs placed at the stack top (rax = 0 set by caller). */
 void arch_thread_init_user(struct arch_thread *t, void *stack_top, const struct pt_regs *regs);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fair.h - the arithmetic of the fair policy (EEVDF) on one queue. Pure: no locks, no clock, no threads; the same file
+ * runs in the host tests. sched/fair_class.c puts it behind the scheduler-class header.
+ */
+#ifndef SCHED_FAIR_H
+#define SCHED_FAIR_H
+
+#include "lib/rbtree.h"
+
+#define FAIR_WEIGHT_0 1024u    /* nice 0 */
+#define FAIR_WEIGHT_IDLE 3u    /* SCHED_IDLE */
+#define FAIR_SLICE_NS 1800000u /* default request: two ticks less what the ticks themselves take */
+
+/* All vruntime-like values are virtual ns: real ns * 1024 / weight. Protected by the lock of the queue. */
+struct sched_entity {
+	struct rb_node node; /* by deadline; the running one is out of the tree */
+	u64 vruntime, deadline;
+	u64 min_vruntime;    /* smallest vruntime in this subtree */
+	s64 vlag;            /* V - vruntime when it left the queue (clamped) */
+	u64 slice_ns;        /* real ns of one request */
+	u32 weight;
+	bool on_rq;
+};
+
+struct fair_rq {
+	struct rb_root tree;
+	struct sched_entity *curr; /* the running one: counted in sum, load, nr; not in the tree */
+	u64 base;                  /* zero point of the keys in sum */
+	s64 sum;                   /* sum of weight * (vruntime - base) */
+	u64 load;                  /* sum of weight */
+	u32 nr;
+};
+
+enum fair_how {
+	FAIR_NEW,  /* first time: no lag, half a request */
+	FAIR_WAKE, /* comes back with its lag, of which debt was worked off by sleeping */
+	FAIR_MOVE, /* from another queue or class: comes with its lag */
+};
+
+/* Linux's table: every step of nice is 1.25 times, about 10 % of the CPU between two. */
+extern const u32 fair_weights[40];
+static inline u32 fair_weight(int nice)
+{
+	return fair_weights[nice + 20];
+}
+
+void fair_init(struct fair_rq *q);
+/* V, the virtual time at which everybody would have had exactly its share (rounded down). */
+u64 fair_vtime(const struct fair_rq *q);
+/* Has se received no more than its share? Exact. */
+bool fair_eligible(const struct fair_rq *q, const struct sched_entity *se);
+/* The running entity ran delta_ns. => true when its request is served (its deadline has moved on). */
+bool fair_update(struct fair_rq *q, u64 delta_ns);
+/* => se not queued. slept_ns counts for FAIR_WAKE only. */
+void fair_enqueue(struct fair_rq *q, struct sched_entity *se, enum fair_how how, u64 slept_ns);
+/* => se queued or running; the running one was brought up to date by fair_update(). */
+void fair_dequeue(struct fair_rq *q, struct sched_entity *se);
+/* The eligible entity with the earliest deadline, the running one included; NULL when empty. Changes nothing. */
+struct sched_entity *fair_pick(const struct fair_rq *q);
+/* se (queued) becomes the running one / the running one goes back to the tree (if it is still queued). */
+void fair_set_curr(struct fair_rq *q, struct sched_entity *se);
+void fair_put_curr(struct fair_rq *q);
+/* Changes the weight; lag in real time and the relative deadline stay. */
+void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight);
+/* The running one gives up the rest of its request: its deadline moves one request on. */
+void fair_yield(struct fair_rq *q);
+/* Should se (just queued) run instead of the running one? */
+bool fair_preempts(const struct fair_rq *q, const struct sched_entity *se);
+/* Validator: sums, counts, order and augmented minima agree. */
+bool fair_check(const struct fair_rq *q);
+
+#endif
