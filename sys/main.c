@@ -13,6 +13,7 @@
 #include "kernel/param.h"
 #include "kernel/printk.h"
 #include "kernel/time.h"
+#include "lib/string.h"
 #include "mm/kmem/slab.h"
 #include "mm/kmem/vmalloc.h"
 #include "mm/phys/bootmem.h"
@@ -30,6 +31,20 @@
 static void parse_parameters(void)
 {
 	params_parse(boot_info.cmdline);
+}
+
+/* The tracer stands below the allocator: it is handed its statistics' memory. Zeroed, near the CPU; NULL when out of memory. */
+static void *tracer_memory(size_t bytes, u32 cpu)
+{
+	void *p = vmalloc_node(bytes, cpu_mem_node(cpu));
+
+	return p ? memset(p, 0, bytes) : NULL;
+}
+
+static void tracer_init(void)
+{
+	trace_alloc = tracer_memory;
+	trace_init();
 }
 
 static void announce(void)
@@ -55,7 +70,7 @@ static const struct boot_step {
 	{ "clock", arch_timer_init },
 	{ "scheduler", sched_init },
 	{ "timers", time_init },
-	{ "tracer", trace_init },
+	{ "tracer", tracer_init },
 	{ "address spaces", vm_init },
 	{ "file systems", fs_init },
 	{ "processes", sys_init },
