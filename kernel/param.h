@@ -27,10 +27,15 @@ struct param {
 #define BOOT_PARAM_STRING(name, arr, about) __PARAM(name, PARAM_STRING, arr, 0, sizeof(arr), NULL, about)
 #define BOOT_PARAM_FUNC(name, fn, about) __PARAM(name, PARAM_FUNC, NULL, 0, 0, fn, about)
 
+/* A word other code asks for with param_get(): only makes the name known. */
+#define BOOT_PARAM_WORD(name, about) __PARAM(name, PARAM_FUNC, NULL, 0, 0, NULL, about)
+
 /* Parses boot_info.cmdline against params, switches and tunables. => early boot, once; reports are printed. */
 void params_parse(const char *cmdline);
 /* Value of a word on the command line ("init", "autorun") or NULL. */
 const char *param_get(const char *name);
+/* Words kept for init: number 0.. => NULL behind the last. */
+const char *param_init_arg(unsigned int nr);
 
 /*
  * Switch: one of the documents' patches or a named variant of it. 0 = before the document, 1 = literally as posted,

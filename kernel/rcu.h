@@ -32,10 +32,11 @@ void rcu_note_quiescent(void);
 /* Tick: anything for RCU to do on this CPU? Idle uses it to keep grace periods going. */
 bool rcu_needs_cpu(void);
 void rcu_tick(bool user);
-/* Idle and user CPUs count as quiescent for as long as they are there. */
+/* The idle loop around arch_idle(): a CPU in between is asked by a reschedule interrupt to report. => IRQs off. */
 void rcu_idle_enter(void);
 void rcu_idle_exit(void);
 u64 rcu_grace_periods(void);
+void rcu_init(void); /* by time_init() */
 /* sched/rcu_sync.c: waits for a grace period / for all callbacks so far. => may sleep. */
 void synchronize_rcu(void);
 void rcu_barrier(void);

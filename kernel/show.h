@@ -5,7 +5,12 @@
  * Owners register their files next to the data: SHOW("/proc/meminfo", 0444, meminfo_show, NULL). procfs, sysfs and
  * tracefs only walk the table. A show function prints the whole file into a seq; when the text does not fit the
  * reader comes again with a larger buffer (so show functions have no side effects).
- * Paths are absolute. SHOW_ARRAY paths contain one %d that runs over 0..nr()-1.
+ * Paths are absolute. SHOW_ARRAY paths contain one %d that runs over 0..nr()-1; SHOW_NAMED paths contain one %s that
+ * runs over name(0)..name(nr()-1), and a name may contain slashes ("vm/swappiness"). Walkers need not care:
+ *
+ *   for (e = NULL; (e = show_next(e));)
+ *           for (i = 0; i < show_count(e); i++)
+ *                   if (show_path(e, i, buf, sizeof(buf)) > 0) ... buf is the path of one file ...
  */
 #ifndef KERNEL_SHOW_H
 #define KERNEL_SHOW_H
@@ -35,6 +40,7 @@ struct show_entry {
 	ssize_t (*store)(const char *text, size_t n, long index);  /* n (NUL-terminated text) or -errno; NULL: not writable */
 	int (*nr)(void);                                           /* SHOW_ARRAY */
 	bool (*present)(long index); /* optional: is there a file for this index now */
+	const char *(*name)(long index); /* SHOW_NAMED */
 	struct show_entry *next;     /* dynamic ones */
 };
 extern struct show_entry __show_start[], __show_end[];
@@ -45,9 +51,20 @@ extern struct show_entry __show_start[], __show_end[];
 #define SHOW_ARRAY(path_, mode_, nr_, present_, show_, store_)                                  \
 	static struct show_entry __unique(__show_) __attribute__((section(".show"), used, aligned(8))) = { \
 		.path = path_, .mode = mode_, .show = show_, .store = store_, .nr = nr_, .present = present_ }
+#define SHOW_NAMED(path_, mode_, nr_, name_, show_, store_)                                     \
+	static struct show_entry __unique(__show_) __attribute__((section(".show"), used, aligned(8))) = { \
+		.path = path_, .mode = mode_, .show = show_, .store = store_, .nr = nr_, .name = name_ }
 /* For things that come to be at run time (a disk). => entry stays valid for ever. */
 void show_register(struct show_entry *entry);
 /* Walks static, then dynamic entries: *entry = NULL starts. */
 struct show_entry *show_next(struct show_entry *entry);
+/* How many files the entry stands for now (1 for a plain one). */
+long show_count(const struct show_entry *entry);
+/* Path of file number index. => its length; 0: no such file now; -ENAMETOOLONG. */
+int show_path(const struct show_entry *entry, long index, char *buf, size_t n);
+/* Finds the file of a path. => the entry and its index, or NULL. */
+struct show_entry *show_find(const char *path, long *index);
+/* Trees that also appear under an older name: pairs {link, target}, ended by {NULL, NULL}; symbolic links in sysfs. */
+extern const char *const show_aliases[][2];
 
 #endif

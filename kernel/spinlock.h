@@ -21,6 +21,10 @@
 enum lock_rank {
 	RANK_NONE = 0,
 	/* sleeping locks (sched/mutex.h, rwsem) come first */
+	RANK_FILE_POS = 6, /* file->pos_lock */
+	RANK_SHOW_FILE, /* text of a procfs or sysfs file being made */
+	RANK_RENAME, /* two directories are about to be locked */
+	RANK_FS_CONTEXT, /* root and current directory */
 	RANK_MOUNT = 10,
 	RANK_PROC_TREE, /* process table, sessions */
 	RANK_TTY,
