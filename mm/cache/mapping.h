@@ -46,7 +46,15 @@ struct mapping {
 	u64 dirtied_when;
 	struct list_head wb_link;
 	int wb_err;
+	struct list_head all_node; /* every mapping whose clean pages can be dropped (not SHMEM); mappings_lock */
 };
+
+/* mm/vm above the index sets it: takes all PTEs of pages [first, last] away; cows: private copies too (truncate). */
+extern void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last, int cows);
+static inline bool mapping_mapped(const struct mapping *m)
+{
+	return !RB_EMPTY_ROOT(&m->i_mmap.rb_root);
+}
 
 void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner, unsigned long flags);
 /* All pages gone, nobody maps it. */
@@ -59,6 +67,10 @@ struct page *pagecache_get(struct mapping *m, unsigned long index, unsigned int 
 #define PCG_CREATE 1u /* make holes into pages */
 #define PCG_WRITE 2u  /* whole page will be overwritten: need not be read in */
 #define PCG_LOCK 4u   /* return it locked */
+/* The same; when a page must be made, *fresh (zeroed, refs 1; may be NULL) is used first and then set to NULL. */
+struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned int flags, struct page **fresh);
+/* The cached pages among index, index+1, ... (at most n <= 16): pages[i] referenced or NULL. How many were looked at. */
+unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsigned int n, struct page **pages);
 int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp_t gfp); /* 0, -EEXIST, -ENOMEM */
 void pagecache_remove(struct page *page); /* locked page */
 void pagecache_set_dirty(struct page *page);
@@ -71,7 +83,11 @@ ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size
 /* Drops pages and page-table entries from byte `from` on, zeroes the tail of the last page. size is set first by the caller. */
 void pagecache_truncate(struct mapping *m, u64 from);
 void pagecache_punch(struct mapping *m, u64 from, u64 to); /* hole */
-u64 pagecache_seek(struct mapping *m, u64 pos, bool hole); /* SEEK_DATA / SEEK_HOLE */
+/* SEEK_DATA / SEEK_HOLE: offset >= pos of the next data (hole); m->size when there is no more. => pos < m->size */
+u64 pagecache_seek(struct mapping *m, u64 pos, bool hole);
 unsigned long pagecache_drop_clean(void); /* drop_caches 1: all mappings; pages freed */
+void pagecache_init(void); /* slab of the index */
+/* Validator: index, page->mapping, page->index and nr_pages agree. => nobody changes it meanwhile */
+bool mapping_check(struct mapping *m);
 
 #endif
