@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pagecache.c - which page holds which part of a file.
+ *
+ * Problem: read, write and mmap of one file must meet in one set of pages, found without a lock on the way that matters,
+ * while truncation and reclaim take pages away. Idea: the index (xarray) holds one reference to each page. A finder takes
+ * its own reference only while the count is above zero and then checks that the page still belongs there; whoever removes
+ * a page clears page->mapping before giving the index's reference back.
+ *
+ * Life of a page here:   alloc -> filled -> pagecache_add (visible) -> found, dirtied, mapped ... -> pagecache_remove -> freed
+ *
+ * A page of a SHMEM mapping is filled before it becomes visible, so it is always uptodate. A page of a file on a disk is
+ * added locked and not uptodate, then read; finders wait for the page lock.
+ *
+ * Invariants: page->mapping == m and page->index == i exactly for the page in slot i; nr_pages = number of slots.
+ * Locking: index and tags under mapping->lock with interrupts off (end of writeback clears tags in an interrupt); each
+ * section handles one page. Lookups under RCU.
+ */
+#include "lib/err.h"
+#include "mm/cache/internal.h"
+#include "mm/phys/page_alloc.h"
+#include "mm/reclaim/lruvec.h"
+
+void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last, int cows);
+
+static DEFINE_MUTEX(mappings_lock, RANK_MAPPING);
+static LIST_HEAD(mappings);
+
+void pagecache_init(void)
+{
+	xa_init_cache();
+}
+
+void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner, unsigned long flags)
+{
+	m->pages = (struct xarray){ NULL };
+	spin_lock_init(&m->lock, RANK_MAPPING_TREE, "mapping");
+	m->nr_pages = 0;
+	m->size = 0;
+	m->ops = ops;
+	m->flags = flags;
+	m->gfp = GFP_HIGHUSER_MOVABLE;
+	m->owner = owner;
+	rwsem_init(&m->truncate_lock, RANK_MAPPING, "truncate");
+	m->i_mmap = RB_ROOT_CACHED;
+	mutex_init(&m->i_mmap_lock, RANK_I_MMAP, "i_mmap");
+	m->dirtied_when = 0;
+	list_init(&m->wb_link);
+	m->wb_err = 0;
+	list_init(&m->all_node);
+	if (!(flags & MAPF_SHMEM)) {
+		mutex_lock(&mappings_lock);
+		list_add_tail(&m->all_node, &mappings);
+		mutex_unlock(&mappings_lock);
+	}
+}
+
+void mapping_destroy(struct mapping *m)
+{
+	if (!list_empty(&m->all_node)) {
+		mutex_lock(&mappings_lock);
+		list_del_init(&m->all_node);
+		mutex_unlock(&mappings_lock);
+	}
+	if (m->nr_pages)
+		pagecache_truncate(m, 0);
+	ASSERT(!mapping_mapped(m));
+	xa_destroy(&m->pages);
+}
+
+struct page *pagecache_find(struct mapping *m, unsigned long index)
+{
+	return mapping_find_get(m, index);
+}
+
+unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsigned int n, struct page **pages)
+{
+	rcu_read_lock();
+	n = xa_load_batch(&m->pages, index, n, (void **)pages);
+	for (unsigned int i = 0; i < n; i++) {
+		struct page *page = pages[i];
+
+		if (!page)
+			continue;
+		if (unlikely(!page_get_unless_zero(page))) {
+			pages[i] = NULL;
+		} else if (unlikely(READ_ONCE(page->mapping) != m || READ_ONCE(page->index) != index + i)) {
+			page_put(page);
+			pages[i] = NULL;
+		}
+	}
+	rcu_read_unlock();
+	return n;
+}
+
+int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp_t gfp)
+{
+	unsigned long flags;
+	int err;
+
+	page->mapping = m;
+	page->index = index;
+	if (mapping_is_shmem(m))
+		page->flags |= BIT(PG_swapbacked); /* not visible yet */
+	page_get(page);
+	for (;;) {
+		struct xa_node *spare;
+
+		spin_lock_irqsave_l(&m->lock, flags, "pagecache_add");
+		err = xa_store(&m->pages, index, page, GFP_NOWAIT | __GFP_NOWARN);
+		m->nr_pages += !err;
+		spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_add");
+		if (likely(err != -ENOMEM))
+			break;
+		spare = xa_node_alloc(gfp & ~(__GFP_HIGH_ZONE | __GFP_MOVABLE | __GFP_ZERO));
+		if (!spare)
+			break;
+		spin_lock_irqsave_l(&m->lock, flags, "pagecache_spare");
+		xa_add_spare(&m->pages, spare);
+		spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_spare");
+	}
+	if (unlikely(err)) {
+		page->mapping = NULL;
+		page_put(page);
+		return err;
+	}
+	mod_lruvec_state(page, NR_FILE_PAGES, 1);
+	if (mapping_is_shmem(m))
+		mod_lruvec_state(page, NR_SHMEM, 1);
+	lru_add(page);
+	return 0;
+}
+
+/* => page locked, not under writeback, not mapped */
+void pagecache_remove(struct page *page)
+{
+	struct mapping *m = page->mapping;
+	unsigned long flags;
+
+	spin_lock_irqsave_l(&m->lock, flags, "pagecache_remove");
+	xa_erase(&m->pages, page->index);
+	m->nr_pages--;
+	WRITE_ONCE(page->mapping, NULL);
+	spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_remove");
+	mod_lruvec_state(page, NR_FILE_PAGES, -1);
+	if (mapping_is_shmem(m))
+		mod_lruvec_state(page, NR_SHMEM, -1);
+	else if (page_test_and_clear(page, PG_dirty))
+		mod_lruvec_state(page, NR_DIRTY, -1);
+	page_put(page);
+}
+
+void pagecache_set_dirty(struct page *page)
+{
+	struct mapping *m = READ_ONCE(page->mapping);
+	unsigned long flags;
+
+	if (page_test(page, PG_dirty) || page_test_and_set(page, PG_dirty) || !m || mapping_is_shmem(m))
+		return;
+	spin_lock_irqsave_l(&m->lock, flags, "set_dirty");
+	if (page->mapping == m)
+		xa_set_tag(&m->pages, page->index, XA_DIRTY);
+	spin_unlock_irqrestore_l(&m->lock, flags, "set_dirty");
+	mod_lruvec_state(page, NR_DIRTY, 1);
+	mod_lruvec_state(page, NR_DIRTIED, 1);
+}
+
+/* Makes the missing page of a SHMEM mapping: zeroed, uptodate, in the index. ERR_PTR(-EEXIST): somebody was faster. */
+static struct page *shmem_make(struct mapping *m, unsigned long index, struct page **fresh)
+{
+	int err = mapping_charge(m, 1);
+	struct page *page;
+
+	if (err)
+		return ERR_PTR(err);
+	if (fresh && *fresh) {
+		page = *fresh;
+		*fresh = NULL;
+	} else {
+		page = alloc_page(m->gfp | __GFP_ZERO);
+	}
+	if (!page) {
+		mapping_charge(m, -1);
+		return ERR_PTR(-ENOMEM);
+	}
+	page->flags |= BIT(PG_uptodate);
+	err = pagecache_add(m, index, page, m->gfp);
+	if (!err)
+		return page;
+	page_put(page);
+	mapping_charge(m, -1);
+	return ERR_PTR(err);
+}
+
+/* Makes the missing page of a file and starts reading it (or, when it will be overwritten, zeroes it). => as above */
+static struct page *file_make(struct mapping *m, unsigned long index, unsigned int flags)
+{
+	bool read = !(flags & PCG_WRITE) && m->ops && m->ops->read_page;
+	struct page *page = alloc_page(m->gfp | (read ? 0 : __GFP_ZERO));
+	int err;
+
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	page->flags |= read ? BIT(PG_locked) : BIT(PG_uptodate);
+	err = pagecache_add(m, index, page, m->gfp);
+	if (err) {
+		page->flags &= ~BIT(PG_locked);
+		page_put(page);
+		return ERR_PTR(err);
+	}
+	if (read) {
+		err = m->ops->read_page(m, page); /* unlocks */
+		if (err) {
+			page_put(page);
+			return ERR_PTR(err);
+		}
+	}
+	return page;
+}
+
+/*
+ * A found page that is not uptodate or is wanted locked: waits, reads it again after an error. The page (locked when
+ * asked for), NULL when it was taken out meanwhile, or ERR_PTR. Consumes the reference unless the page is returned.
+ */
+static struct page *page_settle(struct mapping *m, struct page *page, unsigned int flags)
+{
+	for (int tries = 0;; tries++) {
+		page_lock(page);
+		if (page->mapping != m) {
+			page_unlock(page);
+			page_put(page);
+			return NULL;
+		}
+		if (page_test(page, PG_uptodate) || (flags & PCG_WRITE) || !m->ops || !m->ops->read_page) {
+			if (!(flags & PCG_LOCK))
+				page_unlock(page);
+			return page;
+		}
+		if (tries == 2 || m->ops->read_page(m, page)) {
+			if (tries == 2)
+				page_unlock(page);
+			page_put(page);
+			return ERR_PTR(-EIO);
+		}
+	}
+}
+
+struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned int flags, struct page **fresh)
+{
+	for (;;) {
+		struct page *page = mapping_find_get(m, index);
+
+		if (!page) {
+			if (mapping_is_shmem(m)) {
+				if (!(flags & PCG_CREATE))
+					return NULL;
+				page = shmem_make(m, index, fresh);
+			} else {
+				page = file_make(m, index, flags);
+			}
+			if (IS_ERR(page)) {
+				if (PTR_ERR(page) == -EEXIST)
+					continue;
+				return page;
+			}
+		}
+		if (likely(page_test(page, PG_uptodate) && !(flags & PCG_LOCK)))
+			return page;
+		page = page_settle(m, page, flags);
+		if (page)
+			return page;
+	}
+}
+
+struct page *pagecache_get(struct mapping *m, unsigned long index, unsigned int flags)
+{
+	return pagecache_get_with(m, index, flags, NULL);
+}
+
+u64 pagecache_seek(struct mapping *m, u64 pos, bool hole)
+{
+	unsigned long index = pos >> PAGE_SHIFT;
+	u64 size = READ_ONCE(m->size), found;
+
+	if (!mapping_is_shmem(m))
+		return hole ? size : pos;
+	if (!hole) {
+		void *item;
+
+		rcu_read_lock();
+		item = xa_find(&m->pages, &index, ~0ul);
+		rcu_read_unlock();
+		found = (u64)index << PAGE_SHIFT;
+		return item ? min(max(found, pos), size) : size;
+	}
+	for (;;) {
+		void *item;
+
+		rcu_read_lock();
+		item = xa_load(&m->pages, index);
+		rcu_read_unlock();
+		found = (u64)index << PAGE_SHIFT;
+		if (!item || found >= size)
+			return min(max(found, pos), size);
+		index++;
+		cond_resched();
+	}
+}
+
+/* One clean, unused page leaves the cache; true when it did. */
+static bool drop_one(struct mapping *m, struct page *page)
+{
+	bool gone = false;
+
+	if (!page_trylock(page))
+		return false;
+	if (page->mapping == m && !page_test(page, PG_dirty) && !page_test(page, PG_writeback) &&
+	    !page_mapped(page) && atomic_read(&page->refs) == 2) {
+		pagecache_remove(page);
+		gone = true;
+	}
+	page_unlock(page);
+	return gone;
+}
+
+unsigned long pagecache_drop_clean(void)
+{
+	unsigned long freed = 0;
+	struct mapping *m;
+
+	mutex_lock(&mappings_lock);
+	list_for_each_entry(m, &mappings, all_node) {
+		unsigned long index = 0;
+
+		for (;;) {
+			struct page *page;
+
+			rcu_read_lock();
+			page = xa_find(&m->pages, &index, ~0ul);
+			if (page && !page_get_unless_zero(page)) {
+				rcu_read_unlock();
+				index++;
+				continue;
+			}
+			rcu_read_unlock();
+			if (!page)
+				break;
+			freed += drop_one(m, page);
+			page_put(page);
+			if (!++index)
+				break;
+			cond_resched();
+		}
+	}
+	mutex_unlock(&mappings_lock);
+	return freed;
+}
+
+bool mapping_check(struct mapping *m)
+{
+	unsigned long index = 0, n = 0;
+	struct page *page;
+
+	if (xa_check(&m->pages) != (long)m->nr_pages)
+		return false;
+	while ((page = xa_find(&m->pages, &index, ~0ul))) {
+		if (page->mapping != m || page->index != index || atomic_read(&page->refs) < 1)
+			return false;
+		n++;
+		if (!++index)
+			break;
+	}
+	return n == m->nr_pages;
+}
