@@ -34,6 +34,8 @@ enum lock_rank {
 	RANK_MMAP, /* aspace->lock */
 	RANK_MAPPING, /* mapping->invalidate / truncate */
 	RANK_PAGE_LOCK,
+	RANK_I_MMAP, /* mapping->i_mmap_lock: who maps the file */
+	RANK_ANON_VMA, /* root lock of an anon_vma tree */
 	/* spinlocks */
 	RANK_FIRST_SPIN = 40,
 	RANK_FILES = 40, /* file table */

@@ -34,6 +34,9 @@
 #define VM_PFNMAP 0x400ul
 #define VM_STACK VM_GROWSDOWN
 #define VM_DONTDUMP 0x04000000ul
+#define VM_MAYSHARE 0x80ul       /* made with MAP_SHARED, even when the file cannot be written */
+#define VM_ACCOUNT 0x100000ul    /* counts towards Committed_AS */
+#define VM_MERGEABLE 0x80000000ul
 
 struct file; /* fs/vfs.h */
 struct vma;
@@ -45,6 +48,10 @@ struct vm_file_ops { /* file references, given by fs at boot (upward hook) */
 	void (*put)(struct file *f);
 	/* "/bin/busybox" into buf for maps; dev, inode numbers */
 	void (*describe)(struct file *f, char *buf, size_t n, dev_t *dev, u64 *ino);
+	/* The rest may be NULL. VM_READ | VM_WRITE as the file was opened (NULL: both). */
+	u32 (*modes)(struct file *f);
+	int (*fsync)(struct file *f, u64 from, u64 to); /* msync(MS_SYNC): 0 or -errno */
+	void (*accessed)(struct file *f);               /* mmap: access time */
 };
 extern const struct vm_file_ops *vm_file_ops;
 
@@ -109,7 +116,12 @@ void aspace_use(struct aspace *mm);
 struct vma *vma_find(struct aspace *mm, unsigned long addr); /* first with end > addr; => lock */
 /* mmap/munmap/mprotect/... as the system calls, errors included. Addresses returned or -errno. => take mm->lock themselves */
 long vm_mmap(struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot, int flags, u64 offset);
-/* With name and extra VM_ flags, for exec and shm. private data for close/open hooks are set by the caller under lock through vma_find. */
+/*
+ * The same into any address space, with extra VM_ flags and a name, for exec and shm. private data for close/open hooks
+ * are set by the caller under lock through vma_find.
+ */
+long vm_map(struct aspace *mm, struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot,
+	    int flags, u64 offset, unsigned long vm_flags, const char *name);
 int vm_munmap(unsigned long addr, size_t len);
 int vm_mprotect(unsigned long addr, size_t len, int prot);
 long vm_mremap(unsigned long old, size_t old_len, size_t new_len, int flags, unsigned long new_addr);
@@ -125,8 +137,11 @@ int vm_msync(unsigned long addr, size_t len, int flags);
 long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask, unsigned long maxnode, unsigned flags);
 long vm_set_mempolicy(int mode, const unsigned long __user *mask, unsigned long maxnode);
 long vm_get_mempolicy(int __user *mode, unsigned long __user *mask, unsigned long maxnode, unsigned long addr, unsigned long flags);
-void mempolicy_put(struct mempolicy *pol);
-struct mempolicy *mempolicy_get(struct mempolicy *pol);
+void mempolicy_put(struct mempolicy *pol);                 /* NULL is fine */
+struct mempolicy *mempolicy_get(struct mempolicy *pol);    /* the same policy: they never change once made */
+/* move_pages(2) in mm: with nodes NULL only the status; moving is answered with -EBUSY per page for now. */
+long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pages, const int __user *nodes,
+		   int __user *status, int flags);
 /* exec: stack VMA of the new address space at its top. Returns 0 or -errno. */
 int vm_setup_stack(struct aspace *mm, unsigned long top);
 /* Kernel access to another address space (exec argument pages, ptrace, /proc/PID/mem, environ). Bytes copied. */
@@ -144,6 +159,9 @@ void vm_init(void); /* caches, zero page, fault_ops, mempolicy hook */
 void vm_unmap_mapping(struct mapping *m, unsigned long first, unsigned long last);
 /* show helpers for /proc/PID: print into seq; mm from a process. */
 struct seq;
+unsigned long vm_committed_pages(void); /* Committed_AS */
+/* Resident pages now; also raises hiwater_rss. */
+unsigned long vm_rss(struct aspace *mm);
 int vm_show_maps(struct seq *seq, struct aspace *mm);
 int vm_show_smaps(struct seq *seq, struct aspace *mm);
 int vm_show_smaps_rollup(struct seq *seq, struct aspace *mm);

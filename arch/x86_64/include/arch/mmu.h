@@ -6,6 +6,7 @@
  * is not present can hold a swap or migration entry: bits 1..63 are then ours (bit 0 clear).
  *   swap entry:      bit 1 set,  type in bits 2..6,  offset in bits 12..51
  *   migration entry: bit 1 clear, bit 2 set, bit 3 = was writable, pfn in bits 12..51
+ *   PROT_NONE page:  bits 1 and 2 clear, bit 8 set, pfn and the other bits as in a present entry
  */
 #ifndef ARCH_MMU_H
 #define ARCH_MMU_H
@@ -25,6 +26,7 @@ typedef struct {
 #define PTE_DIRTY BIT(6)
 #define PTE_HUGE BIT(7)
 #define PTE_GLOBAL BIT(8)
+#define PTE_PROTNONE BIT(8) /* with present, write and user clear: a page nobody may touch now (PROT_NONE) */
 #define PTE_SPECIAL BIT(9) /* software: no struct page accounting behind it (zero page, devices) */
 #define PTE_SW1 BIT(10)
 #define PTE_NX BIT(63)
@@ -65,6 +67,24 @@ static __always_inline bool pte_none(pte_t e)
 static __always_inline bool pte_present(pte_t e)
 {
 	return e.v & PTE_PRESENT;
+}
+/* Not present, but a page is kept behind it until mprotect gives access back. */
+static __always_inline bool pte_protnone(pte_t e)
+{
+	return (e.v & (PTE_PRESENT | PTE_WRITE | PTE_USER | PTE_PROTNONE)) == PTE_PROTNONE;
+}
+/* A page (or the zero page) is behind the entry, accessible or not. */
+static __always_inline bool pte_mapped(pte_t e)
+{
+	return pte_present(e) || pte_protnone(e);
+}
+static __always_inline bool pte_swap(pte_t e)
+{
+	return (e.v & (PTE_PRESENT | BIT(1))) == BIT(1);
+}
+static __always_inline bool pte_migration(pte_t e)
+{
+	return (e.v & 7) == 4;
 }
 static __always_inline bool pte_write(pte_t e)
 {
