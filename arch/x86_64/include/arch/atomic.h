@@ -103,6 +103,12 @@ typedef struct {
 __ATOMIC_FAMILY(atomic_t, atomic, int)
 __ATOMIC_FAMILY(atomic_long_t, atomic_long, long)
 
+/* One instruction, indivisible against interrupts of this CPU but not against other CPUs: per-CPU counters. */
+static __always_inline void local_add16(s16 *p, s16 v)
+{
+	__asm__("addw %1, %0" : "+m"(*p) : "ri"(v) : "cc");
+}
+
 /* Bit operations on an array of unsigned long. The __ forms are not atomic. */
 static __always_inline void set_bit(unsigned long nr, unsigned long *p)
 {

@@ -50,7 +50,7 @@ void arch_thread_init_user(struct arch_thread *t, void *stack_top, const struct 
 struct pt_regs *arch_user_regs(struct arch_thread *t);
 /* Fresh FPU state (FCW 0x37f, MXCSR 0x1f80). */
 void arch_fpu_init(struct arch_thread *t);
-/* Current thread: copy live FPU state to/from memory (signal frames, fork). */
+/* Current thread: copy live FPU state to/from memory (signal frames, fork); save also brings fs_base, gs_base up to date. */
 void arch_fpu_save(struct arch_thread *t);
 void arch_fpu_restore(struct arch_thread *t);
 /* Current thread: set and load a base. */

@@ -6,6 +6,7 @@
 #ifndef ARCH_TRAP_H
 #define ARCH_TRAP_H
 
+#include "arch/percpu.h"
 #include "arch/regs.h"
 
 #define PF_PRESENT 1 /* error code bits of a page fault */
@@ -35,6 +36,18 @@ extern const struct trap_ops *trap_ops;
 
 /* sys/syscall.c implements it: regs->orig_rax is the number; the result goes to regs->rax. => interrupts on. */
 void syscall_dispatch(struct pt_regs *regs);
+
+/* The frame the outermost running interrupt of this CPU interrupted; NULL outside interrupts. */
+DECLARE_PER_CPU(struct pt_regs *, irq_regs);
+static inline bool irq_from_user(void)
+{
+	struct pt_regs *regs = this_cpu_read(irq_regs);
+
+	return regs && user_mode(regs);
+}
+/* Statistics by vector: name (NULL: not in use) and how often it came on a CPU; 0..255. For /proc/interrupts. */
+const char *irq_vector_name(unsigned int vector);
+u64 irq_vector_count(unsigned int vector, u32 cpu);
 
 /* Device interrupts: fn runs in hard interrupt context with interrupts off. => vector number or -ENOSPC. */
 typedef void (*irq_handler_t)(void *arg);
