@@ -45,12 +45,18 @@ enum page_flag {
 	PG_pcp,        /* on a per-CPU list */
 	PG_isolated,   /* taken off the LRU for migration */
 	PG_readahead,
-	PG_ksm_reserved, /* keeps numbering stable */
+	PG_lru_pending, /* waits in a CPU's batch to be put on an LRU list */
 	NR_PAGE_FLAGS,
 };
-/* flags bits 48..55: node, 56..59: zone index in the node. Set at boot, never changed. */
+/*
+ * flags bits 48..50: node, 51..53: zone index in the node. Set at boot, never changed. Together they are the zone id,
+ * dense enough to index a per-CPU table.
+ */
 #define PAGE_NODE_SHIFT 48
-#define PAGE_ZONE_SHIFT 56
+#define PAGE_ZONE_SHIFT 51
+#define PAGE_ZID_MASK 0x3ful
+#define NR_ZIDS 64
+#define PAGE_ZONE_BITS (PAGE_ZID_MASK << PAGE_NODE_SHIFT)
 
 struct page {
 	unsigned long flags; /* (a) */
@@ -58,27 +64,24 @@ struct page {
 		struct list_head lru;      /* LRU (l), buddy (z), pcp (p), owner's list */
 		struct {                   /* tail of a compound page */
 			struct page *head;
-			unsigned long tail_pad;
+			unsigned long comp_order; /* first tail: order of the compound page */
 		};
-		struct {                   /* slab */
-			void *slab_free;   /* first free object */
-			struct slab_cache *slab_cache;
-		};
+		struct page *pcp_next;     /* on a per-CPU list (p) */
 	};
 	union {
 		struct mapping *mapping;   /* page cache (m) */
 		struct anon_vma *anon_vma; /* PG_anon */
-		struct list_head *slab_list;
+		struct slab_cache *slab_cache; /* PG_slab; slabs are linked through lru */
 	};
 	union {
 		unsigned long index;       /* offset in the mapping / virtual page number for anon, in pages */
 		struct { u32 slab_inuse, slab_objects; };
 	};
-	unsigned long private;             /* buddy order (z); swap entry; fs private */
 	union {
-		atomic_t mapcount;         /* number of PTEs mapping it, minus one */
-		u32 order;                 /* head of a compound page or free block kept here when not mapped */
+		unsigned long private;     /* buddy order (z); swap entry; fs private */
+		void *slab_free;           /* PG_slab: first free object */
 	};
+	atomic_t mapcount;                 /* number of PTEs mapping it, minus one; -1 when free */
 	atomic_t refs;                     /* 0 = free */
 	struct memcg *memcg;               /* owning group; root at first */
 };
@@ -110,11 +113,15 @@ static __always_inline struct page *virt_to_page(const void *va)
 }
 static __always_inline int page_node(const struct page *page)
 {
-	return (page->flags >> PAGE_NODE_SHIFT) & 0xff;
+	return (page->flags >> PAGE_NODE_SHIFT) & 7;
 }
 static __always_inline int page_zone_index(const struct page *page)
 {
-	return (page->flags >> PAGE_ZONE_SHIFT) & 0xf;
+	return (page->flags >> PAGE_ZONE_SHIFT) & 7;
+}
+static __always_inline unsigned int page_zid(const struct page *page)
+{
+	return (page->flags >> PAGE_NODE_SHIFT) & PAGE_ZID_MASK;
 }
 static __always_inline bool page_test(const struct page *page, enum page_flag f)
 {
@@ -140,6 +147,11 @@ static __always_inline struct page *page_head(struct page *page)
 {
 	return unlikely(page_test(page, PG_tail)) ? page->head : page;
 }
+/* Order of the block a page heads: 0 unless it is a compound page. */
+static __always_inline unsigned int compound_order(const struct page *page)
+{
+	return unlikely(page_test(page, PG_head)) ? (unsigned int)page[1].comp_order : 0;
+}
 static __always_inline int page_mapcount(const struct page *page)
 {
 	return atomic_read(&page->mapcount) + 1;
@@ -159,6 +171,8 @@ static __always_inline bool page_get_unless_zero(struct page *page)
 }
 /* Drops a reference; the last one frees the page (off the LRU first). => mm/phys/page_alloc.c */
 void __page_free_last(struct page *page);
+/* mm/reclaim/lruvec.c: takes a page without references off its LRU list. */
+void page_lru_release(struct page *page);
 static __always_inline void page_put(struct page *page)
 {
 	if (atomic_dec_and_test(&page->refs))

@@ -37,17 +37,36 @@ struct buddy {
 	struct free_area area[MAX_ORDER];
 	unsigned long start_pfn, end_pfn; /* span */
 	unsigned long nr_free_pages;
-	u8 *pageblock_mt; /* migrate type per pageblock, index (pfn - ALIGN_DOWN(start_pfn)) >> PAGEBLOCK_ORDER */
-	u32 order_mask;   /* bit per order with free blocks */
+	u8 *pageblock_mt; /* migrate type per pageblock, index (pfn >> PAGEBLOCK_ORDER) - (start_pfn >> PAGEBLOCK_ORDER) */
+	u32 mt_mask[NR_MIGRATETYPES]; /* bit per order whose list of that type may have blocks (a hint: set is not sure) */
+	unsigned long flags;          /* zone bits of every page of it */
 };
 
+/*
+ * Per-CPU page lists of one zone: "magazines" of `batch` pages. The open one is a chain through pcp_next; full ones wait
+ * whole, so that exchange with the buddy is always one batch under one lock.
+ */
 #define PCP_BATCH_MAX 32
-struct pcp { /* per CPU and zone */
-	u32 count, high, batch;
-	struct list_head list[MT_PCPTYPES];
-	s8 vm_stat_diff[NR_ZONE_STAT_ITEMS];
-	u8 stat_threshold;
-	u16 expire;
+#define PCP_FULL_MAX 5
+#define PCP_BIG_ORDER 3 /* orders 1..3 have short lists of their own */
+struct pcp_list {
+	struct page *head;
+	u32 count;   /* pages in the open magazine */
+	u32 nr_full;
+	struct page *full[PCP_FULL_MAX];
+};
+struct pcp { /* per CPU and zone; (p) its CPU with preemption off, never from interrupts */
+	struct zone *zone;
+	u32 batch;
+	u32 stat_threshold;
+	u64 fast_allocs; /* order-0 pages handed out here on the local node: numa_hit, numa_local and pgalloc at once */
+	struct pcp_list list[MT_PCPTYPES];
+	struct {
+		struct page *head;
+		u32 count;
+	} big[PCP_BIG_ORDER][MT_PCPTYPES];
+	u64 numa[NR_NUMA_ITEMS];
+	s16 vm_stat_diff[NR_ZONE_STAT_ITEMS];
 };
 
 enum lru_list { LRU_INACTIVE_ANON, LRU_ACTIVE_ANON, LRU_INACTIVE_FILE, LRU_ACTIVE_FILE, LRU_UNEVICTABLE, NR_LRU_LISTS };
@@ -65,15 +84,16 @@ struct zone {
 	/* read mostly */
 	unsigned long watermark[NR_WMARKS];
 	unsigned long lowmem_reserve[NR_ZONE_TYPES]; /* by class of the request */
+	unsigned long fast_mark[NR_ZONE_TYPES];      /* low watermark + reserve: the order-0 fast path's test */
 	struct node *node;
 	enum zone_type type;
 	u32 index;              /* in node->zones */
+	u32 seq;                /* among all populated zones: index into a CPU's pcp block */
 	bool is_high;           /* High, or Movable carved from High */
 	unsigned long start_pfn, spanned_pages, present_pages, managed_pages;
 	const char *name;
 	u32 inactive_ratio;
 	unsigned long dirty_balance_reserve;
-	struct pcp *pcp;        /* per-CPU: use zone_pcp(zone, cpu) */
 
 	spinlock_t lock __cacheline_aligned; /* RANK_ZONE */
 	struct buddy buddy;                  /* (z) */
@@ -85,7 +105,6 @@ struct zone {
 	unsigned long zone_flags;                /* ZF_*, (a) */
 
 	atomic_long_t vm_stat[NR_ZONE_STAT_ITEMS] __cacheline_aligned;
-	u64 *numa_stat;                          /* per CPU, enum numa_item */
 
 	/* compaction */
 	unsigned long compact_migrate_pfn, compact_free_pfn;
@@ -100,6 +119,7 @@ struct zoneref {
 #define MAX_ZONEREFS (MAX_NODES * MAX_ZONES)
 struct zonelist { /* highest class first, nearest node first (node order); NULL zone ends it */
 	struct zoneref refs[MAX_ZONEREFS + 1];
+	u8 first[NR_ZONE_TYPES]; /* index of the first ref a request of that class may use */
 };
 
 struct node {
@@ -128,6 +148,12 @@ static __always_inline struct zone *page_zone(const struct page *page)
 }
 enum zone_type gfp_zone_class(gfp_t gfp);
 struct pcp *zone_pcp(struct zone *zone, u32 cpu);
+/* Makes CPU's page lists reachable for it. => its per-CPU area exists (copied), it does not run yet; idempotent. */
+void mm_init_cpu(u32 cpu);
+/* Walks zones in a zonelist a request of class may use: zr is set to each struct zoneref. */
+#define for_each_zoneref(zr, zl, cls)                                             \
+	for ((zr) = &(zl)->refs[(zl)->first[cls]]; (zr)->zone; (zr)++)            \
+		if ((zr)->class <= (u32)(cls))
 /* Nearest node with memory of a CPU (itself when it has memory). */
 int cpu_mem_node(u32 cpu);
 int node_distance(int a, int b);
@@ -145,6 +171,8 @@ void mod_lruvec_state(struct page *page, enum zone_stat_item item, long delta);
 #define ALLOC_HIGH 0x20u
 #define ALLOC_HARDER 0x10u
 #define ALLOC_NO_WATERMARKS 0x04u
+/* The counters of one NUMA item: per zone, summed over CPUs. */
+u64 zone_numa_sum(struct zone *zone, enum numa_item item);
 bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark, enum zone_type class, u32 alloc_flags);
 
 #endif

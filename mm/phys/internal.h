@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* internal.h - shared inside mm/phys: per-CPU page lists and the zone lock's small helpers. */
+#ifndef MM_PHYS_INTERNAL_H
+#define MM_PHYS_INTERNAL_H
+
+#include "mm/phys/buddy.h"
+#include "mm/phys/page_alloc.h"
+
+/* This CPU's lists by zone id of a page, and of the zone it prefers for each class of request. */
+DECLARE_PER_CPU(struct pcp *[NR_ZIDS], pcp_of_zid);
+DECLARE_PER_CPU(struct pcp *[NR_ZONE_TYPES], pcp_preferred);
+DECLARE_PER_CPU(struct node *, local_node); /* nearest node with memory */
+
+extern struct pcp *pcp_block[NR_CPUS]; /* every CPU's lists, indexed by zone->seq */
+extern struct zone *all_zones[MAX_NODES * MAX_ZONES];
+extern u32 nr_all_zones;
+
+extern u8 *pageblock_types;       /* by pfn >> PAGEBLOCK_ORDER; PAGEBLOCK_HOLE = no page structs */
+extern unsigned long nr_pageblocks;
+#define PAGEBLOCK_HOLE 0xff
+#define PAGE_HOLE 1ul /* page->private of a reserved page without RAM */
+
+extern const u8 gfp_class_table[16];
+extern const u8 gfp_mt_table[4];
+
+static __always_inline enum zone_type gfp_class(gfp_t gfp)
+{
+	return (enum zone_type)gfp_class_table[gfp & 15];
+}
+/* Bits 3 (movable) and 4 (reclaimable). */
+static __always_inline enum migratetype gfp_mt(gfp_t gfp)
+{
+	return (enum migratetype)gfp_mt_table[(gfp >> 3) & 3];
+}
+static __always_inline enum migratetype pageblock_mt(const struct page *page)
+{
+	return (enum migratetype)pageblock_types[page_to_pfn(page) >> PAGEBLOCK_ORDER];
+}
+
+/* After each change under zone->lock: the counter everybody reads. It never drifts. */
+static __always_inline void zone_sync_free(struct zone *zone)
+{
+	atomic_long_set(&zone->vm_stat[NR_FREE_PAGES], (long)zone->buddy.nr_free_pages);
+}
+
+/* Refills an empty open magazine. => preemption off; false: the zone has nothing. */
+bool pcp_refill(struct pcp *pcp, enum migratetype mt);
+/* The open magazine is full: makes room. => preemption off. */
+void pcp_stash(struct pcp *pcp, struct pcp_list *l);
+void pcp_init(struct pcp *pcp, struct zone *zone);
+/* Straight from and to the buddy, one irqs-off section. => any context. */
+struct page *zone_take(struct zone *zone, unsigned int order, enum migratetype mt);
+void zone_put(struct zone *zone, struct page *page, unsigned int order);
+/* Recomputes watermarks and reserves after managed pages or a tunable changed. */
+void zones_setup_marks(void);
+void zonelists_build(void);
+
+#endif

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * page_alloc.c - the front door of the frame allocator.
+ *
+ * Problem: nearly every allocation is one page from the nearest zone with enough memory, and must cost next to nothing;
+ * the rest must find the right zone among many, under watermarks, and know what to do when there is none.
+ * Idea: three tiers.
+ *   1. fast: this CPU's list of the preferred zone, if that zone is above its low watermark: no lock, no loop.
+ *   2. zonelist walk: nearest zone first, each tested against a watermark (get_page).
+ *   3. slow: wake kswapd, walk again down to the min watermark, then reclaim, then kill (alloc_slow).
+ *
+ * Interrupts take and give pages at the buddy directly (pcp.c says why).
+ * Locking: tier 1 preemption off; the others zone->lock inside. Nothing is held while reclaim runs.
+ * Source: [facts 1.4, 1.5].
+ */
+#include "mm/phys/page_alloc.h"
+
+#include "kernel/event.h"
+#include "kernel/printk.h"
+#include "lib/string.h"
+#include "mm/phys/internal.h"
+#include "mm/phys/watermark.h"
+#include "sched/sched.h"
+
+DEFINE_EVENT(kmem, mm_page_alloc, "pfn=%lu order=%lu gfp_flags=%#lx migratetype=%lu", "pfn", "order", "gfp_flags",
+	     "migratetype");
+DEFINE_EVENT(kmem, mm_page_free, "pfn=%lu order=%lu", "pfn", "order");
+
+DEFINE_PER_CPU(struct pcp *[NR_ZIDS], pcp_of_zid);
+DEFINE_PER_CPU(struct pcp *[NR_ZONE_TYPES], pcp_preferred);
+DEFINE_PER_CPU(struct node *, local_node);
+DEFINE_PER_CPU(u64[NR_VM_EVENTS], vm_events);
+
+const struct pressure_ops *pressure_ops;
+struct page *(*mempolicy_alloc)(gfp_t gfp, unsigned int order);
+
+/* Index: the DMA, HIGH_ZONE, DMA32 and MOVABLE bits. The lowest zone asked for wins; MOVABLE raises only with HIGH. */
+#define C1(f) ((f)&1 ? ZONE_DMA : (f)&4 ? ZONE_DMA32 : ((f)&10) == 10 ? ZONE_MOVABLE : (f)&2 ? ZONE_HIGH : ZONE_NORMAL)
+const u8 gfp_class_table[16] = { C1(0), C1(1), C1(2),  C1(3),  C1(4),  C1(5),  C1(6),  C1(7),
+				 C1(8), C1(9), C1(10), C1(11), C1(12), C1(13), C1(14), C1(15) };
+const u8 gfp_mt_table[4] = { MT_UNMOVABLE, MT_MOVABLE, MT_RECLAIMABLE, MT_RECLAIMABLE };
+
+enum zone_type gfp_zone_class(gfp_t gfp)
+{
+	return gfp_class(gfp);
+}
+
+bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark, enum zone_type class, u32 alloc_flags)
+{
+	if (alloc_flags & ALLOC_NO_WATERMARKS)
+		return true;
+	return wm_ok(zone_state(zone, NR_FREE_PAGES), zone->buddy.area, order, mark, zone->lowmem_reserve[class],
+		     alloc_flags);
+}
+
+/* ---- preparing and judging pages ---------------------------------------------------------------- */
+
+/* A page about to be freed must not be in use in any of these ways. */
+#define FLAGS_BAD_AT_FREE                                                                                      \
+	(BIT(PG_locked) | BIT(PG_writeback) | BIT(PG_buddy) | BIT(PG_reserved) | BIT(PG_lru) | BIT(PG_slab) | \
+	 BIT(PG_tail) | BIT(PG_swapcache))
+#define FREE_COUNTS 0x00000000ffffffffull /* mapcount -1, refs 0, read as one */
+
+static noinline void bad_page(struct page *page, const char *why)
+{
+	static u32 reported;
+
+	if (reported++ < 20)
+		pr_err("page_alloc: bad page pfn %#lx: %s (flags %#lx mapcount %d refs %d mapping %p private %#lx)\n",
+		       page_to_pfn(page), why, page->flags, atomic_read(&page->mapcount), atomic_read(&page->refs),
+		       (void *)page->mapping, page->private);
+	WARN_ON(reported == 1);
+}
+
+static __always_inline u64 page_counts(const struct page *page)
+{
+	return *(const u64 *)&page->mapcount;
+}
+
+static noinline void make_compound(struct page *page, unsigned int order)
+{
+	page->flags |= BIT(PG_head);
+	for (struct page *t = page + 1, *end = page + (1ul << order); t < end; t++) {
+		t->flags |= BIT(PG_tail);
+		t->head = page;
+	}
+	page[1].comp_order = order;
+}
+
+static noinline void break_compound(struct page *page, unsigned int order)
+{
+	for (struct page *t = page + 1, *end = page + (1ul << order); t < end; t++)
+		t->flags &= PAGE_ZONE_BITS;
+	page->flags &= ~BIT(PG_head);
+}
+
+static void clear_pages(struct page *page, unsigned int order)
+{
+	for (unsigned long i = 0; i < 1ul << order; i++) {
+		void *va = page_kmap(page + i);
+
+		clear_page_raw(va);
+		page_kunmap(va);
+	}
+}
+
+static __always_inline struct page *prepare(struct page *page, gfp_t gfp, unsigned int order)
+{
+#ifdef QUIRE_DEBUG
+	if ((page->flags & ~PAGE_ZONE_BITS) || page_counts(page) != FREE_COUNTS)
+		bad_page(page, "allocated page was in use");
+#endif
+	atomic_set(&page->refs, 1);
+	page->mapping = NULL;
+	page->private = 0;
+	if (unlikely(gfp & (__GFP_ZERO | __GFP_COMP))) {
+		if (gfp & __GFP_ZERO)
+			clear_pages(page, order);
+		if ((gfp & __GFP_COMP) && order)
+			make_compound(page, order);
+	}
+	trace_event(mm_page_alloc, page_to_pfn(page), order, gfp, gfp_mt(gfp));
+	return page;
+}
+
+/* ---- tier 1 --------------------------------------------------------------------------------------- */
+
+/* One page from this CPU's lists of its preferred zone, or NULL: then the walk decides. */
+static __always_inline struct page *alloc_fast(gfp_t gfp)
+{
+	enum zone_type class = gfp_class(gfp);
+	struct page *page = NULL;
+	struct pcp_list *l;
+	struct pcp *pcp;
+
+	preempt_disable();
+	pcp = this_cpu_read(pcp_preferred[class]);
+	if (unlikely(in_interrupt() || !pcp))
+		goto out;
+	/* The watermark test for order 0, its constants added beforehand. */
+	if (unlikely(atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <= (long)pcp->zone->fast_mark[class]))
+		goto out;
+	l = &pcp->list[gfp_mt(gfp)];
+	if (unlikely(!l->head) && !pcp_refill(pcp, gfp_mt(gfp)))
+		goto out;
+	page = l->head;
+	l->head = page->pcp_next;
+	l->count--;
+	pcp->fast_allocs++;
+out:
+	preempt_enable();
+	return page;
+}
+
+/* ---- tier 2 --------------------------------------------------------------------------------------- */
+
+/* From this CPU's lists if that is allowed here, else from the buddy; watermarks were asked already. */
+static struct page *take_from_zone(struct zone *zone, unsigned int order, enum migratetype mt)
+{
+	struct page *page = NULL;
+	struct pcp *pcp;
+
+	if (order > PCP_BIG_ORDER || in_interrupt())
+		return zone_take(zone, order, mt);
+	preempt_disable();
+	pcp = &pcp_block[smp_processor_id()][zone->seq];
+	if (order == 0) {
+		struct pcp_list *l = &pcp->list[mt];
+
+		if (l->head || pcp_refill(pcp, mt)) {
+			page = l->head;
+			l->head = page->pcp_next;
+			l->count--;
+		}
+	} else if ((page = pcp->big[order - 1][mt].head)) {
+		pcp->big[order - 1][mt].head = page->pcp_next;
+		pcp->big[order - 1][mt].count--;
+	}
+	preempt_enable();
+	return page || order == 0 ? page : zone_take(zone, order, mt);
+}
+
+static __always_inline void count_alloc(struct zone *zone, struct zone *preferred, unsigned int order)
+{
+	struct pcp *pcp;
+
+	preempt_disable();
+	count_vm_event_zone(PGALLOC, zone->type, 1ul << order);
+	pcp = &pcp_block[smp_processor_id()][zone->seq];
+	if (zone->node == preferred->node) {
+		pcp->numa[NUMA_HIT]++;
+	} else {
+		pcp->numa[NUMA_MISS]++;
+		pcp_block[smp_processor_id()][preferred->seq].numa[NUMA_FOREIGN]++;
+	}
+	pcp->numa[zone->node == this_cpu_read(local_node) ? NUMA_LOCAL : NUMA_OTHER]++;
+	preempt_enable();
+}
+
+/* What one walk of a zonelist looks for. */
+struct alloc_context {
+	struct zonelist *zl;
+	u64 nodemask; /* 0 = all */
+	enum zone_type class;
+	enum migratetype mt;
+	unsigned int order;
+	u32 flags; /* ALLOC_* */
+	u8 mark;   /* WMARK_* */
+};
+
+static struct page *get_page(const struct alloc_context *ac)
+{
+	struct zone *preferred = NULL;
+	struct zoneref *zr;
+
+	for_each_zoneref(zr, ac->zl, ac->class) {
+		struct zone *zone = zr->zone;
+		struct page *page;
+
+		if (unlikely(ac->nodemask) && !(ac->nodemask & BIT(zone->node->id)))
+			continue;
+		if (!preferred)
+			preferred = zone;
+		if (!zone_watermark_ok(zone, ac->order, zone->watermark[ac->mark], ac->class, ac->flags))
+			continue;
+		page = take_from_zone(zone, ac->order, ac->mt);
+		if (page) {
+			count_alloc(zone, preferred, ac->order);
+			return page;
+		}
+	}
+	return NULL;
+}
+
+/* ---- tier 3 --------------------------------------------------------------------------------------- */
+
+static void wake_kswapds(const struct alloc_context *ac)
+{
+	struct zoneref *zr;
+
+	if (!pressure_ops || !pressure_ops->wake_kswapd)
+		return;
+	for_each_zoneref(zr, ac->zl, ac->class)
+		pressure_ops->wake_kswapd(zr->zone, ac->order, ac->class);
+}
+
+static u32 slow_flags(gfp_t gfp)
+{
+	struct thread *me = current;
+	u32 flags = 0;
+
+	if (gfp & __GFP_HIGH)
+		flags |= ALLOC_HIGH;
+	if (gfp & __GFP_ATOMIC)
+		flags |= ALLOC_HARDER;
+	else if (me && me->rt_prio && !in_interrupt())
+		flags |= ALLOC_HARDER;
+	if (gfp & __GFP_NOMEMALLOC)
+		return flags;
+	if (gfp & __GFP_MEMALLOC)
+		flags |= ALLOC_NO_WATERMARKS;
+	else if (me && !in_interrupt() && (me->flags & (TF_MEMALLOC | TF_OOM_VICTIM)))
+		flags |= ALLOC_NO_WATERMARKS;
+	return flags;
+}
+
+static noinline void warn_failed(const struct alloc_context *ac, gfp_t gfp)
+{
+	static ktime_t last;
+	static u32 burst;
+	ktime_t now = ktime_get();
+
+	if (gfp & __GFP_NOWARN)
+		return;
+	if (now - last > 5 * NSEC_PER_SEC)
+		burst = 0;
+	if (burst++ >= 5)
+		return;
+	last = now;
+	pr_warn("page_alloc: %s: no memory for order %u, gfp %#x\n", current ? current->comm : "boot", ac->order, gfp);
+}
+
+/* One round of giving memory back; true: worth another walk. */
+static bool try_to_free(const struct alloc_context *ac, gfp_t gfp)
+{
+	struct thread *me = current;
+	unsigned long freed;
+
+	if (!pressure_ops || !pressure_ops->direct_reclaim)
+		return false;
+	count_vm_event(ALLOCSTALL);
+	__atomic_fetch_or(&me->flags, TF_MEMALLOC, __ATOMIC_RELAXED);
+	freed = pressure_ops->direct_reclaim(ac->zl, gfp, ac->order, ac->class);
+	__atomic_fetch_and(&me->flags, ~(u32)TF_MEMALLOC, __ATOMIC_RELAXED);
+	cond_resched();
+	return freed;
+}
+
+static bool try_to_kill(const struct alloc_context *ac, gfp_t gfp)
+{
+	if (!pressure_ops || !pressure_ops->oom)
+		return false;
+	if (!(gfp & __GFP_FS) || (gfp & (__GFP_NORETRY | __GFP_THISNODE | __GFP_RETRY_MAYFAIL)) || ac->order > 3)
+		return false; /* nobody should die for a large block or for one that somebody else will free */
+	return pressure_ops->oom(gfp, ac->order);
+}
+
+#define MAX_FUTILE_ROUNDS 16
+
+static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
+{
+	bool can_sleep = (gfp & __GFP_DIRECT_RECLAIM) && current && may_sleep() && !(current->flags & TF_MEMALLOC);
+	struct page *page;
+
+	if (gfp & __GFP_KSWAPD_RECLAIM)
+		wake_kswapds(ac);
+	ac->mark = WMARK_MIN;
+	for (u32 round = 0;; round++) {
+		bool progress;
+
+		ac->flags = slow_flags(gfp);
+		page = get_page(ac);
+		if (page)
+			return page;
+		if (!can_sleep || (current->flags & TF_OOM_VICTIM && round > 1))
+			break;
+		if (round == 0) { /* free pages may sit on lists, of an order that does not merge there */
+			pcp_drain_all();
+			page = get_page(ac);
+			if (page)
+				return page;
+		}
+		progress = try_to_free(ac, gfp);
+		if (progress) {
+			page = get_page(ac);
+			if (page)
+				return page;
+		}
+		if (gfp & __GFP_NORETRY)
+			break;
+		if (progress && round < MAX_FUTILE_ROUNDS)
+			continue;
+		if (!progress && try_to_kill(ac, gfp)) {
+			sleep_ns(NSEC_PER_MSEC); /* let the victim leave */
+			continue;
+		}
+		if (!(gfp & __GFP_NOFAIL))
+			break;
+		sleep_ns(20 * NSEC_PER_MSEC);
+	}
+	warn_failed(ac, gfp);
+	return NULL;
+}
+
+static struct page *alloc_walk(struct node *node, u64 nodemask, gfp_t gfp, unsigned int order)
+{
+	struct alloc_context ac = {
+		.zl = gfp & __GFP_THISNODE ? &node->zonelist_this : &node->zonelist,
+		.nodemask = nodemask,
+		.class = gfp_class(gfp),
+		.mt = gfp_mt(gfp),
+		.order = order,
+		.mark = WMARK_LOW,
+	};
+	struct page *page;
+
+	if (unlikely(order >= MAX_ORDER))
+		return NULL;
+	page = get_page(&ac);
+	if (unlikely(!page))
+		page = alloc_slow(&ac, gfp);
+	return page ? prepare(page, gfp, order) : NULL;
+}
+
+/* Orders 1..3: this CPU's short list of the preferred zone, or NULL. */
+static __always_inline struct page *alloc_fast_big(gfp_t gfp, unsigned int order)
+{
+	enum zone_type class = gfp_class(gfp);
+	enum migratetype mt = gfp_mt(gfp);
+	struct page *page = NULL;
+	struct pcp *pcp;
+
+	preempt_disable();
+	pcp = this_cpu_read(pcp_preferred[class]);
+	if (unlikely(in_interrupt() || !pcp))
+		goto out;
+	page = pcp->big[order - 1][mt].head;
+	if (!page)
+		goto out;
+	if (unlikely(atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <= (long)pcp->zone->fast_mark[class])) {
+		page = NULL;
+		goto out;
+	}
+	pcp->big[order - 1][mt].head = page->pcp_next;
+	pcp->big[order - 1][mt].count--;
+	pcp->numa[NUMA_HIT]++;
+	pcp->numa[NUMA_LOCAL]++;
+	count_vm_event_zone(PGALLOC, pcp->zone->type, 1ul << order);
+out:
+	preempt_enable();
+	return page;
+}
+
+static __always_inline struct page *alloc_here(gfp_t gfp, unsigned int order)
+{
+	struct page *page;
+
+	if (likely(order == 0)) {
+		page = alloc_fast(gfp);
+		if (likely(page != NULL))
+			return prepare(page, gfp, 0);
+	} else if (order <= PCP_BIG_ORDER) {
+		page = alloc_fast_big(gfp, order);
+		if (likely(page != NULL))
+			return prepare(page, gfp, order);
+	}
+	return alloc_walk(this_cpu_read(local_node), 0, gfp, order);
+}
+
+struct page *alloc_pages(gfp_t gfp, unsigned int order)
+{
+	if (unlikely(mempolicy_alloc != NULL) && current->mempolicy && !in_interrupt() && !(gfp & __GFP_THISNODE))
+		return mempolicy_alloc(gfp, order);
+	return alloc_here(gfp, order);
+}
+
+struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
+{
+	if (node < 0 || node >= nr_nodes || nodes[node] == this_cpu_read(local_node))
+		return alloc_here(gfp, order);
+	return alloc_walk(nodes[node], 0, gfp, order);
+}
+
+struct page *alloc_pages_nodemask(int node, u64 nodemask, gfp_t gfp, unsigned int order)
+{
+	struct node *n = node < 0 || node >= nr_nodes ? this_cpu_read(local_node) : nodes[node];
+
+	if (n == this_cpu_read(local_node) && (!nodemask || (nodemask & BIT(n->id))))
+		return alloc_here(gfp, order);
+	return alloc_walk(n, nodemask, gfp, order);
+}
+
+void numa_interleave_hit(struct page *page)
+{
+	preempt_disable();
+	this_cpu_read(pcp_of_zid[page_zid(page)])->numa[NUMA_INTERLEAVE_HIT]++;
+	preempt_enable();
+}
+
+void *get_free_page(gfp_t gfp)
+{
+	struct page *page = alloc_pages(gfp & ~(__GFP_HIGH_ZONE | __GFP_MOVABLE), 0);
+
+	return page ? page_address(page) : NULL;
+}
+
+/* ---- freeing -------------------------------------------------------------------------------------- */
+
+static noinline void free_irq(struct page *page, unsigned int order)
+{
+	zone_put(page_zone(page), page, order);
+}
+
+/* A single page without references: onto this CPU's list. */
+static __always_inline void free_one(struct page *page)
+{
+	unsigned long flags = page->flags;
+	struct pcp_list *l;
+	struct pcp *pcp;
+	unsigned int mt;
+
+	if (unlikely((flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS)) {
+		bad_page(page, "freed page is in use");
+		return; /* lost, but nothing else is */
+	}
+	page->flags = flags & PAGE_ZONE_BITS;
+	trace_event(mm_page_free, page_to_pfn(page), 0);
+	preempt_disable();
+	count_vm_event(PGFREE);
+	mt = pageblock_mt(page);
+	if (unlikely(in_interrupt() || mt == MT_ISOLATE)) {
+		free_irq(page, 0);
+	} else {
+		pcp = this_cpu_read(pcp_of_zid[(flags >> PAGE_NODE_SHIFT) & PAGE_ZID_MASK]);
+		l = &pcp->list[unlikely(mt >= MT_PCPTYPES) ? MT_MOVABLE : mt];
+		if (unlikely(l->count >= pcp->batch))
+			pcp_stash(pcp, l);
+		page->pcp_next = l->head;
+		l->head = page;
+		l->count++;
+	}
+	preempt_enable();
+}
+
+static void free_block(struct page *page, unsigned int order)
+{
+	struct pcp *pcp;
+	unsigned int mt;
+
+	if (page->flags & BIT(PG_head))
+		break_compound(page, order);
+	if (unlikely((page->flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS)) {
+		bad_page(page, "freed block is in use");
+		return;
+	}
+	page->flags &= PAGE_ZONE_BITS;
+	trace_event(mm_page_free, page_to_pfn(page), order);
+	preempt_disable();
+	count_vm_events(PGFREE, 1ul << order);
+	mt = pageblock_mt(page);
+	if (order <= PCP_BIG_ORDER && likely(!in_interrupt() && mt < MT_PCPTYPES)) {
+		pcp = this_cpu_read(pcp_of_zid[page_zid(page)]);
+		if (pcp->big[order - 1][mt].count < pcp->batch >> order) {
+			page->pcp_next = pcp->big[order - 1][mt].head;
+			pcp->big[order - 1][mt].head = page;
+			pcp->big[order - 1][mt].count++;
+			preempt_enable();
+			return;
+		}
+	}
+	preempt_enable();
+	zone_put(page_zone(page), page, order);
+}
+
+void free_frozen_page(struct page *page, unsigned int order)
+{
+	if (likely(order == 0))
+		free_one(page);
+	else
+		free_block(page, order);
+}
+
+void free_pages_order(struct page *page, unsigned int order)
+{
+	if (!atomic_dec_and_test(&page->refs))
+		return;
+	if (likely(order == 0))
+		free_one(page);
+	else
+		free_block(page, order);
+}
+
+void __page_free_last(struct page *page)
+{
+	if (unlikely(page->flags & (BIT(PG_lru) | BIT(PG_lru_pending))))
+		page_lru_release(page);
+	if (unlikely(page->flags & BIT(PG_head)))
+		free_block(page, compound_order(page));
+	else
+		free_one(page);
+}
+
+void free_page_list(struct list_head *list)
+{
+	struct page *page, *next;
+
+	list_for_each_entry_safe(page, next, list, lru)
+		free_one(page);
+	list_init(list);
+}
+
+void put_free_page(void *va)
+{
+	if (va)
+		free_pages_order(virt_to_page(va), 0);
+}
+
+/* ---- counters ------------------------------------------------------------------------------------- */
+
+u64 vm_event_sum(enum vm_event e)
+{
+	u64 v = 0;
+	u32 cpu;
+
+	for_each_online_cpu(cpu) {
+		v += per_cpu(vm_events, cpu)[e];
+		/* Tier 1 counts in its own lists only. */
+		for (u32 i = 0; e >= PGALLOC_DMA && e <= PGALLOC_MOVABLE && i < nr_all_zones; i++)
+			if (all_zones[i]->type == (u32)(e - PGALLOC_DMA))
+				v += pcp_block[cpu][i].fast_allocs;
+	}
+	return v;
+}
+
+unsigned long nr_free_pages(void)
+{
+	unsigned long n = 0;
+
+	for (u32 i = 0; i < nr_all_zones; i++)
+		n += zone_state(all_zones[i], NR_FREE_PAGES);
+	return n;
+}
