@@ -4,6 +4,7 @@
  */
 #include "arch/context.h"
 #include "arch/smp.h"
+#include "arch/timer.h"
 #include "boot/boot.h"
 #include "internal.h"
 #include "kernel/bug.h"
@@ -21,6 +22,7 @@ void arch_early_init(void)
 	/* Before anything writes per-CPU data: the other CPUs' areas start from this copy. */
 	memcpy(__percpu_copy_start, __percpu_start, __percpu_end - __percpu_start);
 	boot_arch_thread.stack_top = (unsigned long)boot_stack_top;
+	tsc_boot = boot_tsc;
 	cpu_detect();
 	desc_init_idt();
 	desc_init_cpu(0);

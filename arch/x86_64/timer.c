@@ -29,13 +29,13 @@ u64 arch_clock_ns(void)
 	return (unsigned __int128)(rdtsc() - tsc_boot) * tsc_mult >> tsc_shift;
 }
 
-/* value * mult >> shift = value * to / from, with the largest mult that fits. */
+/* value * mult >> shift = value * to / from, with the largest mult that fits. => to < 2^32 */
 static void make_ratio(u64 from, u64 to, u32 *mult, u32 *shift)
 {
 	*shift = 31;
-	while (*shift && (((unsigned __int128)to << *shift) + from / 2) / from > U32_MAX)
+	while (*shift && ((to << *shift) + from / 2) / from > U32_MAX)
 		(*shift)--;
-	*mult = (((unsigned __int128)to << *shift) + from / 2) / from;
+	*mult = ((to << *shift) + from / 2) / from;
 }
 
 static u64 snap(u64 khz)
