@@ -253,8 +253,8 @@ void fair_put_curr(struct fair_rq *q)
 
 void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight)
 {
-	bool running = q->curr == se;
 	s64 rel, lag;
+	bool running;
 	u64 vtime;
 
 	if (!se->on_rq) { /* lag and weight are kept for the next time */
@@ -262,6 +262,7 @@ void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight)
 		se->weight = weight;
 		return;
 	}
+	running = q->curr == se;
 	vtime = fair_vtime(q);
 	lag = (s64)(vtime - se->vruntime);
 	rel = (s64)(se->deadline - se->vruntime);

@@ -14,6 +14,7 @@ struct mutex {
 	struct list_head waiters;   /* (lock) by level, then arrival */
 	struct list_head held_node; /* (owner's pi_lock) owner's list of contended mutexes */
 	int top;                    /* (lock + owner's pi_lock) level of the first waiter */
+	bool handoff;               /* (lock) the first waiter was passed over: it is next for sure */
 	u16 rank;
 	const char *name;
 };

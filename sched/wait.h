@@ -3,6 +3,7 @@
 #ifndef SCHED_WAIT_H
 #define SCHED_WAIT_H
 
+#include "lib/errno.h"
 #include "sched/sched.h"
 
 struct wait_queue {
