@@ -58,8 +58,10 @@ static unsigned long stack_end(unsigned long sp)
 		return top;
 	if (t && sp < t->stack_top && t->stack_top - sp <= MAX_STACK_BYTES)
 		return t->stack_top;
-	if (sp >= PAGE_OFFSET) /* an exception stack */
+	if ((sp >= PAGE_OFFSET && sp < VMALLOC_START) || sp >= KERNEL_BASE) /* an exception stack */
 		return (sp & ~(STACK_BYTES_IST - 1ul)) + STACK_BYTES_IST;
+	if (sp >= VMALLOC_START && sp < VMALLOC_END) /* a thread's, but not the current one's: this page is there */
+		return (sp | ~PAGE_MASK) + 1;
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 #include "lib/err.h"
 #include "lib/string.h"
 
-#define POOL_PAGES 64 /* the image twice, and one page per GiB of direct map on CPUs without 1 GiB leaves */
+#define POOL_PAGES 48 /* the image twice, the direct map of the first GiB, device registers */
 
 static u8 pool[POOL_PAGES][PAGE_SIZE] __aligned(4096) __section(".bss.page_aligned");
 static u32 pool_used;
@@ -208,6 +208,55 @@ static void reserve_top_level(unsigned long va)
 		panic("paging: no page for a top-level table");
 }
 
+/* ---- all RAM ---------------------------------------------------------------------------------- */
+
+/* The image keeps the protections map_image_part() gave its pages. */
+static void map_ram_piece(u64 start, u64 end)
+{
+	u64 image = (unsigned long)__boot_start, image_end = __pa(__kernel_end);
+
+	if (start < image && end > image) {
+		map_ram_piece(start, image);
+		start = image;
+	}
+	if (start < image_end && end > image)
+		start = image_end;
+	if (start < end)
+		must(map_range((unsigned long)__va(start), start, end - start, PAGE_KERNEL,
+			       cpu_features.gbpages ? 2 : 1), "RAM");
+}
+
+/* Bootmem gives out pages below this from its first moment on: paging_init() maps so far. */
+#define EARLY_END GiB(1)
+
+static void map_ram_between(u64 low, u64 high)
+{
+	for (u32 i = 0; i < boot_info.nr_ranges; i++) {
+		const struct boot_range *r = &boot_info.ranges[i];
+
+		if (r->type == BOOT_RAM && r->start < high && r->end > low)
+			map_ram_piece(max(r->start, low), min(r->end, high));
+	}
+}
+
+void arch_map_ram(void)
+{
+	u64 end = 0;
+
+	map_ram_between(EARLY_END, U64_MAX);
+	for (u32 i = 0; i < boot_info.nr_ranges; i++) {
+		const struct boot_range *r = &boot_info.ranges[i];
+		u64 first = ALIGN_DOWN(r->start, PAGE_SIZE);
+
+		if (r->type == BOOT_RAM)
+			end = r->end;
+		else if (r->type == BOOT_ACPI && r->end - r->start <= MiB(16))
+			must(map_range((unsigned long)__va(first), first, ALIGN_UP(r->end, PAGE_SIZE) - first,
+				       PAGE_KERNEL_RO, 0), "ACPI tables");
+	}
+	bootmem_set_mapped(end);
+}
+
 void paging_init(void)
 {
 	map_image_part(__text_start, __text_end, PAGE_KERNEL_EXEC, PAGE_KERNEL_RO);
@@ -218,6 +267,7 @@ void paging_init(void)
 	/* The boot part is data from now on, until arch_free_init() gives it away. */
 	must(map_range((unsigned long)__va((unsigned long)__boot_start), (unsigned long)__boot_start,
 		       __boot_end - __boot_start, PAGE_KERNEL, 0), "the boot part");
+	map_ram_between(0, EARLY_END);
 	reserve_top_level(VMALLOC_START);
 	reserve_top_level(IOREMAP_START);
 	reserve_top_level(VMEMMAP_START);
@@ -237,40 +287,6 @@ const void *acpi_map(phys_addr_t pa, size_t bytes)
 	return __va(pa);
 }
 
-/* ---- all RAM ---------------------------------------------------------------------------------- */
-
-/* The image keeps the protections paging_init() gave its pages. */
-static void map_ram_piece(u64 start, u64 end)
-{
-	u64 image = (unsigned long)__boot_start, image_end = __pa(__kernel_end);
-
-	if (start < image && end > image) {
-		map_ram_piece(start, image);
-		start = image;
-	}
-	if (start < image_end && end > image)
-		start = image_end;
-	if (start < end)
-		must(map_range((unsigned long)__va(start), start, end - start, PAGE_KERNEL,
-			       cpu_features.gbpages ? 2 : 1), "RAM");
-}
-
-void arch_map_ram(void)
-{
-	for (u32 i = 0; i < boot_info.nr_ranges; i++) {
-		const struct boot_range *r = &boot_info.ranges[i];
-
-		if (r->type == BOOT_RAM)
-			map_ram_piece(r->start, r->end);
-		else if (r->type == BOOT_ACPI && r->end - r->start <= MiB(16))
-			must(map_range((unsigned long)__va(ALIGN_DOWN(r->start, PAGE_SIZE)),
-				       ALIGN_DOWN(r->start, PAGE_SIZE),
-				       ALIGN_UP(r->end, PAGE_SIZE) - ALIGN_DOWN(r->start, PAGE_SIZE), PAGE_KERNEL_RO, 0),
-			     "ACPI tables");
-	}
-	tlb_flush_all_local();
-}
-
 void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end))
 {
 	unsigned long init = (unsigned long)__init_start;
@@ -284,4 +300,11 @@ void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end))
 	free_range((unsigned long)__boot_start, (unsigned long)__boot_end);
 	free_range(__pa(__init_start), __pa(__init_end));
 	free_range(copy, copy_end);
+	/* Below 1 MiB everything was kept back for the firmware and the other CPUs' first page. */
+	for (u32 i = 0; i < boot_info.nr_ranges; i++) {
+		const struct boot_range *r = &boot_info.ranges[i];
+
+		if (r->type == BOOT_RAM && r->start < 0xa0000 && r->end > 0x10000)
+			free_range(max(r->start, (u64)0x10000), min(r->end, (u64)0xa0000));
+	}
 }

@@ -153,7 +153,7 @@ void trap_page_fault(struct pt_regs *regs)
 	regs->orig_rax = -1;
 	trap_enter(regs);
 	if (user_mode(regs))
-		user_page_fault(regs, addr, error);
+		user_page_fault(regs, addr, error | PF_USER); /* iretq in user mode faults as "supervisor" in TCG */
 	else
 		kernel_page_fault(regs, addr, error);
 	trap_exit(regs);

@@ -73,6 +73,8 @@ extern struct cpu_features cpu_features;
  * => called with interrupts off and nothing to run; returns with interrupts on; not measured.
  */
 void arch_idle(void);
+/* Executes n instructions and a few more, always the same few (nops.asm). */
+void arch_run_nops(u64 n);
 /* Stop this CPU for good. */
 __noreturn void arch_halt(void);
 /* Leave the machine. code: 0 = success. Uses isa-debug-exit when present, else ACPI S5, else halts. */

@@ -30,6 +30,7 @@ void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end));
 
 /* mm/phys/bootmem.c implements it: see there. => between bootmem_init() and the end of mm_phys_init() */
 phys_addr_t bootmem_alloc(size_t bytes, size_t align, int node);
+void bootmem_set_mapped(phys_addr_t end);
 
 /* True when time is counted in instructions (QEMU -icount shift=0): figures are exact and repeatable. Tested at boot. */
 extern bool arch_clock_is_virtual;
