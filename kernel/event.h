@@ -7,7 +7,8 @@
  *   trace_event(mm_page_alloc, pfn, order, gfp, mt);
  *
  * Disabled (the default) an event costs one load and a predicted branch. tracefs: events/SYSTEM/NAME/{enable,format},
- * trace, trace_pipe, tracing_on, buffer_size_kb.
+ * events/enable, available_events, set_event, trace, tracing_on, buffer_size_kb. A %s argument is a string that lives
+ * for ever.
  */
 #ifndef KERNEL_EVENT_H
 #define KERNEL_EVENT_H
@@ -37,6 +38,21 @@ void event_record(struct trace_event_def *def, const u64 *args);
 		}                                                                              \
 	} while (0)
 #endif
+struct seq;
+/* Gives zeroed memory for a CPU's ring (and the tracer's statistics), NULL: none. Set at boot by whoever owns memory. */
+extern void *(*trace_alloc)(size_t bytes, u32 cpu);
+/* Who runs now, for the records of events and tracers; set by sched/. => any context, NMI included. */
+extern void (*trace_task)(pid_t *tid, const char **comm);
+/* The global valve of the rings (tracing_on). */
+extern bool event_recording;
+/* All rings merged in order of time, as lines of the ftrace text format. */
+void event_show(struct seq *seq);
+void event_clear(void);
+u64 event_count_recorded(void);
+/* "system:name", "system:*", "name", with '!' in front to disable. => number of events changed, or -errno. May sleep. */
+int event_set(const char *pattern);
+void event_init(void); /* trace_init() calls it: enables what the boot parameter trace_event= named */
+
 #define DECLARE_EVENT(name_) extern struct trace_event_def event_##name_
 
 #endif

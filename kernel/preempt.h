@@ -38,21 +38,36 @@ DECLARE_PER_CPU(u32, __preempt_count);
 /* sched/ implements it: switch if preemption is full. => count is zero and a reschedule is wanted. */
 void preempt_schedule(void);
 
+/*
+ * trace/preemptoff.c: called while a preemption tracer is selected, after the count was raised and before it is lowered.
+ * Otherwise each costs a compare and a predicted branch.
+ */
+extern bool preemptoff_enabled;
+void preemptoff_start(void);
+void preemptoff_stop(void);
+void preemptoff_idle(bool enter); /* the idle loop is about to wait (has waited) with preemption off */
+
 #define preempt_count() (this_cpu_read(__preempt_count) & ~NO_RESCHED)
-#define preempt_disable()                       \
-	do {                                    \
-		this_cpu_inc(__preempt_count);  \
-		barrier();                      \
+#define preempt_disable()                            \
+	do {                                         \
+		this_cpu_inc(__preempt_count);       \
+		barrier();                           \
+		if (unlikely(preemptoff_enabled))    \
+			preemptoff_start();          \
 	} while (0)
-#define preempt_enable_no_resched()             \
-	do {                                    \
-		barrier();                      \
-		this_cpu_dec(__preempt_count);  \
+#define preempt_enable_no_resched()                  \
+	do {                                         \
+		if (unlikely(preemptoff_enabled))    \
+			preemptoff_stop();           \
+		barrier();                           \
+		this_cpu_dec(__preempt_count);       \
 	} while (0)
 static __always_inline void preempt_enable(void)
 {
 	bool zero;
 
+	if (unlikely(preemptoff_enabled))
+		preemptoff_stop();
 	barrier();
 	__asm__ volatile("decl %%gs:%1" : "=@ccz"(zero), "+m"(__preempt_count) : : "memory");
 	if (unlikely(zero))

@@ -65,7 +65,8 @@ void softirq_run(void)
 
 void softirq_disable(void)
 {
-	this_cpu_add(__preempt_count, SOFTIRQ_OFFSET);
+	preempt_disable(); /* so that the tracer sees it */
+	this_cpu_add(__preempt_count, SOFTIRQ_OFFSET - 1);
 	barrier();
 }
 
@@ -80,8 +81,7 @@ void softirq_enable(void)
 		return;
 	}
 	ASSERT(!irqs_disabled());
-	preempt_disable();
-	this_cpu_sub(__preempt_count, SOFTIRQ_OFFSET);
+	this_cpu_sub(__preempt_count, SOFTIRQ_OFFSET - 1);
 	if (unlikely(this_cpu_read(softirq_pending))) {
 		local_irq_save_l(flags, "softirq");
 		softirq_run();
