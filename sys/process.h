@@ -78,9 +78,10 @@ struct process {
 	int exit_code;                 /* wait status */
 	struct sigactions *actions;    /* (s) shared copy-on-write with relatives */
 	struct sigpending pending;     /* (s) sent to the process */
-	struct sigqueue *preallocated_chld;
+	struct wait_queue signalfd_wait; /* signalfd readers and pollers */
 	u32 stop_wanted;               /* (s) threads that still must stop, see signal_stop.c */
 	int stop_signal;               /* (s) non-zero: a group stop is going on or in force */
+	bool tell_continued;           /* (s) the next thread to look tells the parent */
 	struct task *exec_task;        /* (s) de_thread: waits until it is alone */
 	struct completion *vfork_done; /* parent waits for exec or exit */
 
@@ -101,7 +102,7 @@ struct process {
 	int oom_score_adj;
 	u32 personality;
 	bool dumpable, keepcaps, no_new_privs, oom_claimed;
-	int pdeath_signal_unused;
+	char comm[16];                 /* the leader's, kept for zombies */
 	struct rcu_head rcu;
 };
 
@@ -137,8 +138,8 @@ struct task {
 	struct futex_waiter *pi_waiter;
 	u64 timer_slack_ns;
 	u32 ioprio;
-	void *poll_private;
-	int syscall_nr;                /* for wchan-like displays, -1 outside */
+	u64 trap_nr, trap_error, trap_addr; /* last exception, for signal frames (c) */
+	u32 sys_nr_done;
 };
 
 static inline struct task *current_task(void)
@@ -187,14 +188,17 @@ struct clone_args {
 	u64 flags; /* without the exit signal */
 	int exit_signal;
 	u64 stack, tls, parent_tid, child_tid;
-	pid_t set_tid;     /* PID 1 only */
-	struct aspace *mm; /* PID 1 only: its first address space */
 };
 long do_clone(const struct clone_args *args);
+/* Wires task into its process and family and starts it. => tree lock not held; 0 or -ERESTARTNOINTR when a signal came */
+int task_launch(struct task *task, struct process *p, struct process *parent);
 struct fs_context *fs_copy(struct fs_context *old);
 void fs_put(struct fs_context *fs);
 
 /* exit.c */
+void process_reap_locked(struct process *p); /* zombie: off every table; then process_reaped(p) without the lock */
+void process_reaped(struct process *p);
+extern atomic_t nr_stopped_processes;
 __noreturn void do_exit(int code);       /* this thread; code is a wait status */
 __noreturn void do_group_exit(int code); /* the whole process */
 void task_mm_release(struct task *task); /* exec and exit: CLEARTID, robust list, vfork */
@@ -205,6 +209,25 @@ int exec_kernel(const char *path, const char *const *argv, const char *const *en
 /* Totals of a process, dead threads included. => takes proc->lock */
 void proc_times(struct process *p, struct process_times *out);
 u64 proc_cputime_ns(struct process *p);
+void task_times_add(struct task *t, struct process_times *sum); /* => proc->lock or the thread itself */
+int rusage_to_user(u64 user, const struct process_times *t);
+unsigned long mm_maxrss(struct aspace *mm); /* pages */
 
+/* Tables and groups (process.c). => the _locked ones hold proc_tree_lock */
+struct process *process_alloc(void);           /* refs 1, zeroed, lists and locks ready; NULL */
+struct task *task_alloc(int node);             /* with a kernel stack; NULL */
+void task_discard(struct task *task);          /* never started */
+void process_publish_locked(struct process *p);/* visible to lookups */
+void task_publish_locked(struct task *task);
+void task_unpublish_locked(struct task *task);
+void process_unpublish_locked(struct process *p); /* reaped: pid given back unless still a group id */
+bool pgrp_exists_locked(pid_t pgid, pid_t sid);  /* sid 0: any session */
+bool pgrp_orphaned_locked(pid_t pgid, const struct process *without);
+void pgrp_left_locked(void);                   /* a process changed or left its group */
+/* Next process in order of pid >= pid, referenced, or NULL. */
+struct process *proc_next(pid_t pid);
+/* Next thread of p with tid >= tid, referenced, or NULL. */
+struct task *proc_next_task(struct process *p, pid_t tid);
+u32 proc_count(void);
 void process_init(void);
 #endif

@@ -102,6 +102,7 @@ struct sigqueue {
 };
 struct sigpending {
 	sigset_t set;
+	u32 nr; /* entries in queue, bounded by RLIMIT_SIGPENDING */
 	struct list_head queue;
 };
 
@@ -116,28 +117,38 @@ int signal_send_process(struct process *p, int sig, const struct ksiginfo *info)
 int signal_send_task(struct task *t, int sig, const struct ksiginfo *info);
 /* The current thread, not to be blocked or ignored away (faults). */
 void signal_force(int sig, int code, u64 addr);
+/* Puts a preallocated entry (a timer's) on the queue. => p->lock; false: it is still queued or the signal is ignored */
+bool signal_send_queued_locked(struct process *p, struct task *t, struct sigqueue *q);
 /* Every process of a group. => thread context; 0 or -ESRCH */
 int signal_send_pgrp(pid_t pgid, int sig, const struct ksiginfo *info);
 /* Same with proc_tree_lock held. */
 int signal_send_pgrp_locked(pid_t pgid, int sig, const struct ksiginfo *info);
-void signal_kill_process(struct process *p); /* SIGKILL, even PID-1-proof against nothing: used by OOM and exit */
+void signal_kill_process(struct process *p); /* SIGKILL, whoever it is (OOM) */
 
 /* Parts used across sys/. */
 void signal_recalc(struct task *t);              /* => proc->lock; sets or clears USER_WORK_SIGNAL of the current */
 void signal_set_blocked(sigset_t mask);          /* the current thread's mask */
 int signal_dequeue(struct task *t, sigset_t mask, struct ksiginfo *info); /* => proc->lock; signal or 0 */
 void signal_wake(struct task *t, bool fatal);    /* => proc->lock */
+void signal_remove_everywhere(struct process *p, sigset_t mask); /* => p->lock */
+void signal_force_info(const struct ksiginfo *info);
+int signal_mask_arg(u64 user, u64 size, sigset_t *mask); /* 0, -EINVAL, -EFAULT */
+extern const struct trap_ops sys_trap_ops;
 void signal_flush(struct sigpending *p);         /* frees queue */
 void signal_copy_info(void *to128, const struct ksiginfo *info); /* 128-byte user form */
-struct sigactions *sigactions_get(struct sigactions *a);
+struct sigactions *sigactions_share(struct process *p); /* fork */
+/* Takes p->lock with p->actions owned by p alone. 0 or -ENOMEM (lock not taken). */
+int sigactions_lock_own(struct process *p, unsigned long *flags);
 void sigactions_put(struct sigactions *a);
-int signal_exec_reset(struct process *p);        /* handlers to default; 0 or -ENOMEM (before the point of no return) */
+int signal_exec_reset(struct process *p);        /* exec: handlers to default; 0 or -ENOMEM */
 void signal_return_to_user(struct pt_regs *regs); /* trap_ops->user_return */
 int signal_setup_frame(struct pt_regs *regs, const struct ksigaction *act, const struct ksiginfo *info, sigset_t mask);
 bool signal_is_ignored(struct process *p, int sig); /* => proc->lock */
 /* ppoll, pselect, epoll_pwait, sigsuspend: temporary mask; put back at the return to user mode. */
 void signal_set_temporary_mask(sigset_t mask);
 void signal_end_temporary_mask(bool interrupted); /* not interrupted: put it back now */
+void signal_exit_task(struct task *t); /* the current thread: takes no signals any more */
+extern struct sigactions initial_actions;
 void signal_init(void);
 
 #endif
