@@ -1,0 +1,54 @@
+"""The virtual clock: runs repeat to the byte, and CPUs share it fairly."""
+import contextlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@contextlib.contextmanager
+def busy_host(wanted):
+    """Keeps every host CPU busy meanwhile."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+             for _ in range(os.cpu_count() or 1)] if wanted else []
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def repeat(boot, cpus, runs):
+    texts = []
+    for busy in (False, True):
+        with busy_host(busy):
+            for _ in range((runs + 1) // 2):
+                texts.append(boot(autorun="/lab/state", append="seed=1", cpus=cpus, nodes=2).text)
+    assert "clock_ratio_permille" in texts[0] and "state " in texts[0]
+    distinct = sorted(set(texts), key=texts.count, reverse=True)
+    if len(distinct) > 1:
+        a, b = distinct[0].splitlines(), distinct[1].splitlines()
+        where = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+        pytest.fail(f"{len(distinct)} distinct outputs in {len(texts)} runs, counts "
+                    f"{[texts.count(d) for d in distinct]}; first difference in line {where}:\n"
+                    + "\n".join(a[where:where + 3]) + "\n--\n" + "\n".join(b[where:where + 3]))
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_runs_repeat(boot, request, cpus):
+    repeat(boot, cpus, request.config.getoption("--runs") or 8)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_hundred_runs_repeat(boot, request, cpus):
+    repeat(boot, cpus, request.config.getoption("--runs") or 100)
+
+
+@pytest.mark.parametrize("cpus", [2, 4])
+def test_shares(boot, cpus):
+    """Pinned loops without system calls: share exits 1 when one gets less than 80 %."""
+    text = boot(autorun=f"/lab/mark share share {cpus} 1000", cpus=cpus).section("share")
+    assert text.splitlines()[-1] == "share: ok"

@@ -1,0 +1,56 @@
+"""The interrupts-off tracer: it sees every section, exactly, and the sections keep the bound."""
+import re
+
+import pytest
+
+BOUND = 5000
+
+
+def rows(text):
+    """[(label, count, total, max)] of irqsoff_hist."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        label, rest = line[:24].strip() or line.split()[0], line.split()
+        numbers = [int(w) for w in rest if re.fullmatch(r"\d+", w)]
+        found.append((label, *numbers[:3]))
+    return found
+
+
+def test_planted_sections(boot):
+    """N instructions with interrupts off read N + c, with the same c for every N."""
+    text = boot(autorun="/lab/mark planted /lab/planted", append="loglevel=4 plant=1").section("planted")
+    seen = {int(n): (int(count), int(total), int(longest)) for n, count, total, longest
+            in re.findall(r"^planted (\d+) (\d+) (\d+) (\d+)$", text, re.M)}
+    assert set(seen) == {100, 10000, 1000000}
+    assert all(count == 3 for count, _, _ in seen.values())
+    extra = {longest - n for n, (_, _, longest) in seen.items()}
+    assert len(extra) == 1 and 0 <= extra.pop() < 100
+    assert all(total == 3 * longest for _, total, longest in seen.values())
+    assert re.search(r"^# irqsoff latency trace", text, re.M)
+
+
+@pytest.mark.parametrize("nodes", [2])
+def test_sections_keep_the_bound(boot, nodes):
+    run = boot(autorun="/lab/traced", nodes=nodes, cpus=1)
+    hist = rows(run.section("hist"))
+    print("the ten longest sections, in instructions:")
+    for label, count, total, longest in hist[:10]:
+        print(f"  {label:24} max {longest:6}  count {count:8}  total {total}")
+    assert len({label for label, *_ in hist}) >= 5
+    longest = max(hist, key=lambda row: row[3])
+    assert longest[3] <= BOUND, f"{longest}\n{run.section('stacks')[:2000]}"
+
+
+def test_report_layout(boot):
+    run = boot(autorun="/lab/traced", nodes=2, cpus=1)
+    lines = run.section("report").splitlines()
+    total = [re.fullmatch(r"Total sampled time IRQs off \(not real total time\): (\d+)", x) for x in lines]
+    assert sum(1 for m in total if m) == 1
+    events = [re.fullmatch(r"Event (\S+)\.\.(\S+) +(\d+) us count (\d+)", x) for x in lines]
+    events = [m for m in events if m]
+    assert events
+    assert sum(int(m[3]) * int(m[4]) for m in events) <= int(next(m for m in total if m)[1]) + len(events)
+    assert [int(m[3]) for m in events] == sorted((int(m[3]) for m in events), reverse=True)
+    assert run.section("interval").strip() == "1000000"
