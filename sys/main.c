@@ -10,6 +10,7 @@
 #include "arch/init.h"
 #include "arch/smp.h"
 #include "fs/vfs.h"
+#include "kernel/event.h"
 #include "kernel/param.h"
 #include "kernel/printk.h"
 #include "kernel/time.h"

@@ -9,6 +9,9 @@
 #include "arch/regs.h"
 #include "lib/types.h"
 
+/* sys/main.c: called by boot/start.asm on the boot stack, interrupts off, in the high half. Never returns. */
+void kernel_main(void);
+
 /* 1. First thing of all: per-CPU template, GDT, IDT, CPU features, early console, boot_info, final kernel tables. */
 void arch_early_init(void);
 /* 2. After the parameters are parsed: RSDP, MADT, SRAT, SLIT, FADT, HPET -> numa_info, cpu_node, cpu_apic_id, ... */
