@@ -9,6 +9,16 @@
 #undef memmove
 #undef memset
 #undef memcmp
+#ifdef QUIRE_HOST /* under test, beside the C library's */
+#define memcpy kernel_memcpy
+#define memmove kernel_memmove
+#define memset kernel_memset
+#define memcmp kernel_memcmp
+void *memcpy(void *to, const void *from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+#endif
 
 void *memcpy(void *to, const void *from, size_t n)
 {

@@ -9,8 +9,11 @@
 #include "tests/kernel/ktest.h"
 
 #include "arch/cpu.h"
+#include "kernel/param.h"
 #include "kernel/printk.h"
 #include "lib/string.h"
+
+BOOT_PARAM_WORD("ktest", "in-kernel tests to run: all, suite, suite.name, ...");
 
 extern struct ktest __ktests_start[], __ktests_end[];
 
