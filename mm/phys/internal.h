@@ -54,5 +54,6 @@ void zone_put(struct zone *zone, struct page *page, unsigned int order);
 /* Recomputes watermarks and reserves after managed pages or a tunable changed. */
 void zones_setup_marks(void);
 void zonelists_build(void);
+void page_wait_init(void);
 
 #endif

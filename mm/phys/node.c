@@ -398,6 +398,7 @@ void __init mm_phys_init(void)
 			mm_init_cpu(cpu);
 	}
 	zones_setup_marks();
+	page_wait_init();
 	report();
 }
 

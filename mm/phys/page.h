@@ -173,6 +173,8 @@ static __always_inline bool page_get_unless_zero(struct page *page)
 void __page_free_last(struct page *page);
 /* mm/reclaim/lruvec.c: takes a page without references off its LRU list. */
 void page_lru_release(struct page *page);
+/* The same file: its writeback ended while reclaim wanted it, so it goes to the tail of its inactive list. => any context */
+void page_lru_rotate(struct page *page);
 static __always_inline void page_put(struct page *page)
 {
 	if (atomic_dec_and_test(&page->refs))

@@ -38,6 +38,8 @@ void free_frozen_page(struct page *page, unsigned int order);
 void *get_free_page(gfp_t gfp); /* kernel address of one page or NULL */
 void put_free_page(void *va);
 /* Empties this CPU's (all CPUs') per-CPU lists into the buddy. => may sleep for _all. */
+/* Runs fn(arg) on every CPU, one after the other, by going there: no interrupt does long work for us. => may sleep */
+void visit_cpus(void (*fn)(void *arg), void *arg);
 void pcp_drain_local(void);
 void pcp_drain_all(void);
 

@@ -154,25 +154,32 @@ void pcp_drain_local(void)
 	preempt_enable();
 }
 
-/*
- * The lists belong to their CPU, so we go there: no interrupt handler ever frees a hundred pages for somebody else.
- */
-void pcp_drain_all(void)
+/* Per-CPU lists belong to their CPU, so we go there: no interrupt handler ever frees a hundred objects for somebody else. */
+void visit_cpus(void (*fn)(void *arg), void *arg)
 {
 	struct thread *me = current;
 	cpumask_t allowed;
 	u32 cpu;
 
 	if (nr_cpus == 1 || !me) {
-		pcp_drain_local();
+		fn(arg);
 		return;
 	}
 	allowed = me->allowed;
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu(cpu)
 		if (sched_set_affinity(me, CPU_BIT(cpu)) == 0)
-			pcp_drain_local();
-	}
+			fn(arg);
 	sched_set_affinity(me, allowed);
+}
+
+static void drain_here(void *unused)
+{
+	pcp_drain_local();
+}
+
+void pcp_drain_all(void)
+{
+	visit_cpus(drain_here, NULL);
 }
 
 /* ---- zone counters ---------------------------------------------------------------------------- */

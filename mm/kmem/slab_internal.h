@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* slab_internal.h - the parts of the slab allocator between its files (slab.c, kmalloc.c, slab_show.c). */
+#ifndef MM_KMEM_SLAB_INTERNAL_H
+#define MM_KMEM_SLAB_INTERNAL_H
+
+#include "kernel/spinlock.h"
+#include "mm/kmem/slab.h"
+#include "mm/phys/page_alloc.h"
+
+#define SLAB_MAX_CACHES 112
+#define SLAB_BATCH 32 /* objects moved under one lock */
+
+struct slab_node { /* (s) its lock, IRQs off */
+	spinlock_t lock;
+	struct list_head partial; /* slabs with free objects, empty ones at the tail (s) */
+	struct list_head full;    /* (s) */
+	unsigned long nr_slabs, nr_objects; /* (s) */
+	unsigned long nr_free;    /* free objects in slabs (s) */
+	unsigned long nr_empty, nr_partial; /* slabs (s) */
+};
+
+/* This CPU's free objects of one cache: touched by its CPU with preemption off, never by interrupts. */
+struct slab_cpu {
+	void *head;
+	u64 count;
+};
+DECLARE_PER_CPU(struct slab_cpu[SLAB_MAX_CACHES], slab_cpus);
+DECLARE_PER_CPU(int, slab_local_nid); /* node whose objects this CPU keeps; -1 before kmem_init: none */
+
+struct slab_cache {
+	struct slab_cpu *cpu; /* template address: this_cpu_ptr() it */
+	u32 free_off;         /* where a free object keeps the link */
+	u32 limit;            /* objects a CPU keeps at most */
+	u32 obj_size, stride;
+	u32 batch;
+	u32 flags;
+	u32 order, per_slab;
+	u32 align, id;
+	gfp_t gfp;
+	void (*ctor)(void *);
+	const char *name;
+	struct slab_cache *next;
+	struct slab_node node[]; /* nr_nodes */
+};
+extern struct slab_cache *slab_caches; /* all, newest first; never shrinks */
+
+void *slab_alloc_slow(struct slab_cache *c, gfp_t gfp, int node);
+void slab_free_slow(struct slab_cache *c, void *obj, struct page *slab);
+void slab_flush(struct slab_cache *c, struct slab_cpu *sc);
+
+#ifdef QUIRE_DEBUG
+void slab_debug_init(struct slab_cache *c, void *obj);
+void slab_debug_alloc(struct slab_cache *c, void *obj);
+void slab_debug_free(struct slab_cache *c, void *obj);
+#else
+#define slab_debug_init(c, obj) ((void)0)
+#define slab_debug_alloc(c, obj) ((void)0)
+#define slab_debug_free(c, obj) ((void)0)
+#endif
+
+static __always_inline void **slab_link(const struct slab_cache *c, void *obj)
+{
+	return (void **)((char *)obj + c->free_off);
+}
+
+static __always_inline void *slab_alloc_inline(struct slab_cache *c, gfp_t gfp)
+{
+	struct slab_cpu *sc;
+	void *obj;
+
+	preempt_disable();
+	sc = this_cpu_ptr(c->cpu);
+	obj = sc->head;
+	if (unlikely(!obj || in_interrupt())) {
+		preempt_enable();
+		return slab_alloc_slow(c, gfp, -1);
+	}
+	sc->head = *slab_link(c, obj);
+	sc->count--;
+	preempt_enable();
+	slab_debug_alloc(c, obj);
+	if (unlikely(gfp & __GFP_ZERO))
+		__builtin_memset(obj, 0, c->obj_size);
+	return obj;
+}
+
+/* slab: head page of obj. */
+static __always_inline void slab_free_inline(struct slab_cache *c, void *obj, struct page *slab)
+{
+	struct slab_cpu *sc;
+
+	slab_debug_free(c, obj);
+	preempt_disable();
+	/* An object of another node goes home at once, so that this CPU's list stays near. */
+	if (unlikely(in_interrupt() || page_node(slab) != this_cpu_read(slab_local_nid))) {
+		preempt_enable();
+		slab_free_slow(c, obj, slab);
+		return;
+	}
+	sc = this_cpu_ptr(c->cpu);
+	*slab_link(c, obj) = sc->head;
+	sc->head = obj;
+	if (unlikely(++sc->count > c->limit))
+		slab_flush(c, sc);
+	preempt_enable();
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* slab_show.c - shrinkers, /proc/slabinfo and the slab validator. */
+#include "arch/smp.h"
+#include "kernel/show.h"
+#include "lib/string.h"
+#include "mm/debug/check.h"
+#include "mm/kmem/slab_internal.h"
+#include "mm/kmem/vmalloc_internal.h"
+#include "sched/mutex.h"
+
+/* ---- shrinkers -------------------------------------------------------------------------------------- */
+
+LIST_HEAD(shrinkers); /* (shrinker_mutex; at boot nobody else is there) */
+static DEFINE_MUTEX(shrinker_mutex, RANK_NONE);
+
+void shrinker_register(struct shrinker *s)
+{
+	mutex_lock(&shrinker_mutex);
+	list_add_tail(&s->node, &shrinkers);
+	mutex_unlock(&shrinker_mutex);
+}
+
+unsigned long shrink_slab_all(unsigned long nr_each)
+{
+	unsigned long freed = 0;
+	struct shrinker *s;
+
+	if (!mutex_trylock(&shrinker_mutex))
+		return 0; /* somebody is at it, perhaps we ourselves further up */
+	list_for_each_entry(s, &shrinkers, node) {
+		unsigned long n = min(s->count(s), nr_each);
+
+		count_vm_events(SLABS_SCANNED, n);
+		if (n)
+			freed += s->scan(s, n);
+	}
+	mutex_unlock(&shrinker_mutex);
+	for (struct slab_cache *c = slab_caches; c; c = c->next)
+		if (c->flags & SLAB_RECLAIMABLE)
+			slab_shrink(c);
+	return freed;
+}
+
+/* ---- /proc/slabinfo --------------------------------------------------------------------------------- */
+
+static int slabinfo_show(struct seq *seq)
+{
+	seq_puts(seq, "slabinfo - version: 2.1\n");
+	seq_puts(seq, "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>");
+	seq_puts(seq, " : tunables <limit> <batchcount> <sharedfactor>");
+	seq_puts(seq, " : slabdata <active_slabs> <num_slabs> <sharedavail>\n");
+	for (struct slab_cache *c = slab_caches; c; c = c->next) {
+		unsigned long slabs = 0, objects = 0, empty = 0;
+
+		for (int i = 0; i < nr_nodes; i++) {
+			slabs += c->node[i].nr_slabs;
+			objects += c->node[i].nr_objects;
+			empty += c->node[i].nr_empty;
+		}
+		seq_printf(seq, "%-17s %6lu %6lu %6u %4u %4d : tunables %4u %4u %4u : slabdata %6lu %6lu %6lu\n",
+			   c->name, slab_nr_objects(c), objects, c->stride, c->per_slab, 1 << c->order, c->limit,
+			   c->batch, 0, slabs - empty, slabs, 0ul);
+	}
+	return 0;
+}
+SHOW("/proc/slabinfo", 0400, slabinfo_show, NULL);
+
+/* ---- validator -------------------------------------------------------------------------------------- */
+
+static const char *check_slab(const struct slab_cache *c, const struct page *slab, bool full)
+{
+	u32 chain = 0;
+
+	if (!page_test(slab, PG_slab) || slab->slab_cache != c)
+		return "a page on a slab list is no slab of this cache";
+	for (void *o = slab->slab_free; o; o = *slab_link(c, o)) {
+		if (page_head(virt_to_page(o)) != slab)
+			return "a free chain leaves its slab";
+		if (++chain > slab->slab_objects)
+			return "a free chain is a circle";
+	}
+	if (chain + slab->slab_inuse != slab->slab_objects)
+		return "in use + free is not the number of objects";
+	if (full != (chain == 0))
+		return "a slab is on the wrong list";
+	return NULL;
+}
+
+/* Looks at the first slabs of each list only, so that the section stays bounded. */
+static const char *check_list(const struct slab_cache *c, const struct list_head *list, bool full)
+{
+	const struct page *slab;
+	const char *what = NULL;
+	u32 n = 0;
+
+	list_for_each_entry(slab, list, lru) {
+		if (n++ == 4)
+			break;
+		what = check_slab(c, slab, full);
+		if (what)
+			break;
+	}
+	return what;
+}
+
+const char *slab_check(const char **cache)
+{
+	for (struct slab_cache *c = slab_caches; c; c = c->next)
+		for (int i = 0; i < nr_nodes; i++) {
+			struct slab_node *n = &c->node[i];
+			unsigned long flags;
+			const char *what;
+
+			spin_lock_irqsave_l(&n->lock, flags, "slab_check");
+			what = check_list(c, &n->partial, false);
+			if (!what)
+				what = check_list(c, &n->full, true);
+			if (!what && n->nr_free > n->nr_objects)
+				what = "more objects free than there are";
+			spin_unlock_irqrestore_l(&n->lock, flags, "slab_check");
+			if (what) {
+				*cache = c->name;
+				return what;
+			}
+		}
+	return NULL;
+}
