@@ -515,19 +515,25 @@ void thread_start(struct thread *t)
 		preempt_check();
 }
 
+void thread_set_special_state(u32 state)
+{
+	struct rq *rq;
+
+	local_irq_disable_l("thread_state");
+	rq = this_rq();
+	rq_lock(rq);
+	WRITE_ONCE(current->state, state);
+	rq_unlock(rq);
+	local_irq_enable_l("thread_state");
+}
+
 void thread_exit(void)
 {
 	struct thread *t = current;
-	struct rq *rq;
 
 	thread_list_del(t);
-	local_irq_disable_l("thread_exit");
-	rq = this_rq();
-	rq_lock(rq);
-	WRITE_ONCE(t->state, THREAD_DEAD);
-	rq_unlock(rq);
-	local_irq_enable_l("thread_exit");
 	might_sleep_check();
+	thread_set_special_state(THREAD_DEAD);
 	__schedule(false);
 	panic("sched: dead thread %d (%s) runs again", t->tid, t->comm);
 }

@@ -7,6 +7,7 @@
  * measured, not sampled: the class's update gets the exact ns.
  */
 #include "arch/bootinfo.h"
+#include "kernel/event.h"
 #include "kernel/rcu.h"
 #include "sched/internal.h"
 
@@ -100,10 +101,12 @@ static void idle_once(void)
 {
 	local_irq_disable_l("idle");
 	if (!need_resched()) {
-		tick_stop_idle();
 		rcu_idle_enter();
-		arch_idle();
-		local_irq_disable_l("idle");
+		tick_stop_idle();
+		if (likely(!need_resched())) { /* that ran softirqs */
+			arch_idle();
+			local_irq_disable_l("idle");
+		}
 		rcu_idle_exit();
 		tick_start();
 	}
@@ -162,8 +165,16 @@ static void adopt_idle(u32 cpu, struct thread *idle)
 		__atomic_fetch_or(&sched_idle_cpus, CPU_BIT(cpu), __ATOMIC_SEQ_CST);
 }
 
+/* For the tracers. */
+static void tell_task(pid_t *tid, const char **comm)
+{
+	*tid = current->tid;
+	*comm = current->comm;
+}
+
 void sched_init(void)
 {
+	trace_task = tell_task;
 	adopt_idle(0, &boot_idle);
 	account_init();
 }

@@ -23,6 +23,8 @@ void mutex_init(struct mutex *m, enum lock_rank rank, const char *name);
 			       .held_node = LIST_HEAD_INIT((m).held_node), .rank = rank_, .name = #m }
 #define DEFINE_MUTEX(m, rank_) struct mutex m = MUTEX_INIT(m, rank_)
 void mutex_lock(struct mutex *m);
+/* Two of one rank at once: the owner of the data says in which order; debug builds allow equal ranks. */
+#define mutex_lock_nested(m, subclass) mutex_lock(m)
 int mutex_lock_interruptible(struct mutex *m); /* 0 or -EINTR */
 bool mutex_trylock(struct mutex *m);
 void mutex_unlock(struct mutex *m);
@@ -44,6 +46,8 @@ bool down_read_trylock(struct rwsem *s);
 int down_read_killable(struct rwsem *s);
 void up_read(struct rwsem *s);
 void down_write(struct rwsem *s);
+#define down_write_nested(s, subclass) down_write(s)
+#define down_read_nested(s, subclass) down_read(s)
 int down_write_killable(struct rwsem *s);
 bool down_write_trylock(struct rwsem *s);
 void up_write(struct rwsem *s);

@@ -40,6 +40,8 @@ static inline bool cond_resched(void)
 void sched_yield(void);
 /* Sets own state before testing the wake condition: full barrier included. */
 #define thread_set_state(s) xchg(&current->state, (u32)(s))
+/* STOPPED and the like: a late wake-up of an earlier sleep cannot undo it. */
+void thread_set_special_state(u32 state);
 /*
  * Wakes t if its state is in mask. => any context; true when it was asleep. Wake-ups of many: collect in a wake_q, then
  * wake_q_run (bounded sections).

@@ -17,8 +17,8 @@ LIST_HEAD(thread_list);
 DEFINE_SPINLOCK(thread_list_lock, RANK_THREAD_LIST);
 
 static struct hlist_head tid_hash[TID_HASH];
-static unsigned long tid_map[PID_LIMIT / 64] = { 1 }; /* 0 is idle */
-static u32 tid_last;
+static unsigned long tid_map[PID_LIMIT / 64] = { 3 }; /* 0 is idle, 1 the first program (sys/) */
+static u32 tid_last = 1;
 
 static long pid_max = PID_LIMIT;
 TUNABLE("kernel/pid_max", pid_max, 301, PID_LIMIT, NULL);
@@ -84,6 +84,6 @@ pid_t tid_alloc(void)
 
 void tid_free(pid_t tid)
 {
-	if (tid > 0 && tid < PID_LIMIT)
+	if (tid > 1 && tid < PID_LIMIT)
 		clear_bit((unsigned long)tid, tid_map);
 }
