@@ -2,11 +2,12 @@
 /*
  * vfs.h - files by name: superblocks, inodes, dentries, mounts, open files. Front door of fs/.
  *
- * Locks: (I) inode->lock (rwsem)  (D) dentry lock / RCU  (M) mount lock  (o) set once  (a) atomic
+ * Locks: (I) inode->lock (rwsem)  (D) dcache_lock / RCU  (M) mount lock  (o) set once  (a) atomic
  */
 #ifndef FS_VFS_H
 #define FS_VFS_H
 
+#include "fs/fcntl.h"
 #include "kernel/rcu.h"
 #include "kernel/time.h"
 #include "mm/cache/mapping.h"
@@ -18,6 +19,7 @@ struct file;
 struct mount;
 struct superblock;
 struct poll_table;
+struct seq;
 
 struct kstat { /* filled by getattr; sys converts to struct stat / statx */
 	u64 ino, size, blocks; /* blocks of 512 */
@@ -33,6 +35,15 @@ struct dir_context {
 	bool (*emit)(struct dir_context *ctx, const char *name, size_t len, u64 ino, unsigned int type);
 	u64 pos;
 };
+/* emit never sleeps and never faults (it fills kernel memory), so it may be called under a spinlock. */
+
+/* Who asks: file system ids and groups of the current thread. */
+struct fs_cred {
+	u32 uid, gid, nr_groups;
+	const u32 *groups;
+};
+/* Hook set by sys; real != 0 asks for the real ids (access(2)). The kernel's own threads are root. */
+extern void (*current_fs_cred)(struct fs_cred *out, int real);
 
 struct inode_ops { /* NULL = -EPERM / default. Directories are called with dir->lock held for writing (lookup: reading). */
 	/* Fills d->inode (or leaves it negative). 0 or -errno. */
@@ -87,13 +98,15 @@ struct inode {
 	u64 version;
 	struct superblock *sb;
 	const struct inode_ops *ops;
-	const struct file_ops *fops;
+	const struct file_ops *fops; /* NULL on device nodes: looked up when opened */
+	const char *link;           /* symbolic link kept in memory: its text, NUL-terminated (o); kfree'd with the inode */
 	struct mapping *mapping;    /* &data for regular files; a device's own */
 	struct mapping data;
 	struct rwsem lock;          /* RANK_INODE */
 	struct timespec64 atime, mtime, ctime, btime;
 	atomic_t refs;
 	u32 flags;
+	u64 mtime_tick;             /* clock tick of the last mtime update: at most one per tick (I) */
 	atomic_t writers;           /* open for writing; < 0: being executed (ETXTBSY) */
 	struct list_head sb_node;
 	struct rcu_head rcu;
@@ -103,20 +116,25 @@ struct inode {
 #define DNAME_INLINE 40
 #define DENTRY_MOUNTED 1u       /* something is mounted on it */
 #define DENTRY_UNHASHED 2u
-#define DENTRY_NOCACHE 4u       /* procfs PID entries: revalidate by lookup */
+#define DENTRY_NOCACHE 4u       /* procfs PID entries: never hashed, every walk asks the file system */
+#define DENTRY_LRU 8u           /* on the list of unused ones (maybe used again meanwhile) */
+#define DENTRY_HASHED 16u
 struct dentry {
 	struct dentry *parent;      /* (D) root: itself */
-	struct inode *inode;        /* NULL: negative */
-	u32 hash, len, flags;
+	struct inode *inode;        /* NULL: negative; once set it stays until the dentry dies */
+	u32 hash, len, flags;       /* flags under dcache_lock */
+	u8 touched;                 /* used since the shrinker looked */
 	const char *name;           /* inline_name or kmalloc'd */
 	char inline_name[DNAME_INLINE];
 	struct dentry *hash_next;   /* hash chain (RCU) */
 	struct superblock *sb;
-	spinlock_t lock;            /* RANK_DCACHE */
-	atomic_t refs;
-	struct list_head child, children; /* siblings; children newest first (tmpfs lists them) */
-	struct list_head lru;       /* unused ones, for the shrinker */
-	void *private;
+	atomic_t refs;              /* < 0: dead */
+	struct list_head child, children; /* (D) siblings; children newest first (tmpfs lists them) */
+	struct list_head lru;       /* (D) unused ones, for the shrinker */
+	union {
+		void *private;
+		u64 cookie;         /* tmpfs: place in its directory, newest largest */
+	};
 	struct rcu_head rcu;
 };
 
@@ -156,14 +174,18 @@ struct mount {
 	u32 flags, id;
 	struct list_head node;      /* all mounts, in order (M) */
 	atomic_t refs;
+	struct mount *hash_next;    /* by (parent, mountpoint) (M, RCU) */
+	struct rcu_head rcu;
 };
 struct path {
 	struct mount *mnt;
 	struct dentry *dentry;
 };
+#define MNT_INTERNAL 0x10000000u /* kernel's own: not in the tree, not listed */
 void path_get(const struct path *p);
 void path_put(const struct path *p);
 
+/* Files come from a type-stable cache: a lockless reader may touch refs of a freed one (and find 0). */
 struct file {
 	struct path path;
 	struct inode *inode;
@@ -176,9 +198,23 @@ struct file {
 	u64 ra_next, ra_size;       /* readahead */
 	u64 version;
 	int owner;                  /* F_SETOWN */
+	void *epoll;                /* sys: epoll items that watch this file */
+	u8 flock;                   /* flock(2) held: LOCK_SH 1, LOCK_EX 2 */
+	bool wrote;                 /* counted in inode->writers */
 };
+static inline bool file_can_read(const struct file *f)
+{
+	return !(f->flags & (O_WRONLY | O_PATH));
+}
+static inline bool file_can_write(const struct file *f)
+{
+	return (f->flags & (O_WRONLY | O_RDWR)) && !(f->flags & O_PATH);
+}
 
-/* What path walks need of a process; sys/ keeps one per fs_struct. */
+/*
+ * What path walks need of a process; sys/ keeps one per fs_struct. root and cwd change under lock (write) plus the
+ * dcache lock: fs_context_get() copies one safely. A walk by the only user (refs == 1) needs neither.
+ */
 struct fs_context {
 	struct path root, cwd;
 	umode_t umask;
@@ -188,6 +224,8 @@ struct fs_context {
 /* Hook set by sys: the current thread's; the kernel's own before there are processes. */
 extern struct fs_context *(*current_fs)(void);
 extern struct fs_context kernel_fs;
+/* Referenced copies of root and cwd (either may be NULL), of any context. => no sleeping lock */
+void fs_context_get(struct fs_context *fs, struct path *root, struct path *cwd);
 
 /* Path walk. dirfd paths: base NULL means cwd/root. */
 #define LOOKUP_FOLLOW 1u
@@ -207,6 +245,8 @@ static inline void file_get(struct file *f)
 	atomic_inc(&f->refs);
 }
 void file_put(struct file *f);
+/* Set by sys: called at the last reference when f->epoll is set, before ->release. */
+extern void (*file_release_hook)(struct file *f);
 ssize_t vfs_read(struct file *f, void __user *buf, size_t n, u64 *pos);
 ssize_t vfs_write(struct file *f, const void __user *buf, size_t n, u64 *pos);
 ssize_t vfs_read_kernel(struct file *f, void *buf, size_t n, u64 pos); /* regular files */
@@ -227,24 +267,77 @@ int vfs_statfs(const struct path *p, struct kstatfs *out);
 char *vfs_path(const struct path *p, char *buf, size_t n);
 int vfs_mount(const char *source, const char *dir, const char *type, u32 flags, const char *data);
 int vfs_umount(const char *dir, int flags);
+int vfs_pivot_root(const char *new_root, const char *put_old);
+int vfs_chroot(const char *name);
+int vfs_chdir(const struct path *base, const char *name);
+int vfs_fallocate(struct file *f, int mode, u64 off, u64 len);
+int vfs_fsync(struct file *f, int datasync);
+/* Opens what path names (references are taken over, also on failure), as open(2) does after the walk. ERR_PTR. */
+struct file *vfs_open_path(const struct path *path, int flags);
 void vfs_sync_all(int wait);
+
+/* Permission of the caller (cred NULL: the current thread). MAY_* mask. 0, -EACCES, -EROFS. */
+int inode_permission(struct inode *inode, int mask, const struct fs_cred *cred);
+bool cred_in_group(const struct fs_cred *c, u32 gid);
+/* exec: keeps writers out for as long as the program runs. -ETXTBSY when somebody writes. Pairs with inode_allow_write. */
+static inline int inode_deny_write(struct inode *inode)
+{
+	int v = atomic_read(&inode->writers);
+
+	while (v <= 0)
+		if (try_cmpxchg(&inode->writers.v, &v, v - 1))
+			return 0;
+	return -ETXTBSY;
+}
+static inline void inode_allow_write(struct inode *inode)
+{
+	atomic_inc(&inode->writers);
+}
+/* An unlinked tmpfs file of this size on an internal mount: memfd, SysV shm, shared anonymous memory. ERR_PTR. */
+struct file *shmem_file(const char *name, u64 size, u32 flags);
 
 /* fs/ helpers for file systems */
 struct inode *inode_new(struct superblock *sb, umode_t mode); /* refs 1; NULL */
 void inode_put(struct inode *inode);
+void inode_init_owner(struct inode *inode, const struct inode *dir);
 void inode_fill_stat(struct inode *inode, struct kstat *st);
 void inode_touch(struct inode *inode, unsigned int which); /* ATTR_ATIME|MTIME|CTIME = now */
 void dentry_instantiate(struct dentry *d, struct inode *inode); /* takes the reference over */
 struct dentry *dentry_alloc(struct dentry *parent, const char *name, size_t len); /* NULL */
 struct dentry *dentry_lookup_cached(struct dentry *parent, const char *name, size_t len); /* referenced or NULL */
 void dentry_put(struct dentry *d);
-void dentry_drop(struct dentry *d); /* unhash */
+void dentry_drop(struct dentry *d); /* the name is gone: unhash; the last reference frees it */
+static inline void dentry_get(struct dentry *d)
+{
+	atomic_inc(&d->refs);
+}
+static inline void inode_get(struct inode *inode)
+{
+	atomic_inc(&inode->refs);
+}
+
 u32 dentry_hash(const struct dentry *parent, const char *name, size_t len);
+/* Set by sys: what opening a FIFO means (inode->private is its). NULL: -ENXIO. release_inode at the inode's end. */
+extern const struct file_ops *fifo_ops;
+extern void (*fifo_release)(struct inode *inode);
+/* flock(2): op LOCK_SH 1, LOCK_EX 2, LOCK_UN 8, | LOCK_NB 4. 0, -EAGAIN, -EINVAL, -ERESTARTSYS. */
+int vfs_flock(struct file *f, int op);
 extern const struct file_ops pagecache_file_ops; /* read, write, mmap, fsync on inode->mapping */
 s64 file_no_seek(struct file *f, s64 off, int whence);
 
+bool dir_emit_dots(struct file *f, struct dir_context *ctx); /* "." at position 0, ".." at 1; false: buffer full */
+/* A superblock with its root (root inode taken over) or ERR_PTR(-ENOMEM). */
+struct superblock *super_new(const struct fs_type *t, u32 flags, const char *source);
+int super_set_root(struct superblock *sb, struct inode *root);
+/* Next option of "a=1,b": cuts *data; value NULL without '='. false at the end. */
+bool mount_option(char **data, char **name, char **value);
+
 /* Character devices: fops by device number. */
+#define CHRDEV_BLOCK 0x80000000u /* in a device number for chrdev_find: a block device */
+const struct file_ops *chrdev_find(dev_t dev);
 void chrdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops *fops, const char *name);
+void blkdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops *fops, const char *name);
+void devfs_symlink(const char *name, const char *target);
 /* devtmpfs node, made at boot or later: "tty", "shm/". mode includes S_IFCHR/S_IFBLK/S_IFDIR. */
 void devfs_node(const char *name, umode_t mode, dev_t dev);
 #define MKDEV(ma, mi) ((dev_t)(ma) << 20 | (mi))
@@ -283,6 +376,8 @@ struct proc_ops {
 	int (*link)(pid_t pid, int kind, int fd, struct path *out);
 	int (*link_text)(pid_t pid, int kind, int fd, char *buf, size_t n); /* pipe:[1], length */
 	int (*next_fd)(pid_t pid, int fd); /* next open fd >= fd or -1 */
+	void (*owner)(pid_t pid, u32 *uid, u32 *gid); /* NULL: root */
+	int (*fd_info)(struct seq *seq, pid_t pid, int fd); /* extra lines of fdinfo/N; NULL: pos, flags only */
 };
 struct proc_file {
 	const char *name;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* init.c - the boot order of fs/, and what mm/ asks of files through its hook. */
+#include "fs/internal.h"
+#include "mm/vm/aspace.h"
+
+static void describe(struct file *f, char *buf, size_t n, dev_t *dev, u64 *ino)
+{
+	char *text = vfs_path(&f->path, buf, n);
+
+	if (IS_ERR(text))
+		strlcpy(buf, "?", n);
+	else if (text != buf)
+		memmove(buf, text, strlen(text) + 1);
+	*dev = f->inode->sb->dev;
+	*ino = f->inode->ino;
+}
+
+static u32 modes(struct file *f)
+{
+	return (file_can_read(f) ? VM_READ : 0) | (file_can_write(f) ? VM_WRITE : 0);
+}
+
+static int sync_range(struct file *f, u64 from, u64 to)
+{
+	return vfs_fsync(f, 1);
+}
+
+static void accessed(struct file *f)
+{
+	inode_touch_atime(f->inode);
+}
+
+static const struct vm_file_ops ops = {
+	.get = file_get, .put = file_put, .describe = describe, .modes = modes, .fsync = sync_range, .accessed = accessed,
+};
+
+void fs_init(void)
+{
+	dcache_init();
+	inode_init();
+	file_init();
+	tmpfs_init();
+	mount_rootfs();
+	chrdev_init();
+	devmem_init();
+	showfs_init();
+	procfs_init();
+	vm_file_ops = &ops;
+}
