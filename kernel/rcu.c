@@ -197,16 +197,12 @@ void rcu_idle_enter(void)
 {
 	struct rcu_cpu *rc = this_cpu_ptr(&rcu_cpu);
 
-	if (unlikely(preemptoff_enabled))
-		preemptoff_idle(true);
 	xchg(&rc->idle, 1u);
 	rcu_note_quiescent();
 }
 
 void rcu_idle_exit(void)
 {
-	if (unlikely(preemptoff_enabled))
-		preemptoff_idle(false);
 	WRITE_ONCE(this_cpu_ptr(&rcu_cpu)->idle, 0);
 	rcu_note_quiescent();
 }

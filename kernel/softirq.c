@@ -51,14 +51,16 @@ void softirq_run(void)
 
 	if (in_interrupt())
 		return;
-	this_cpu_add(__preempt_count, SOFTIRQ_OFFSET);
+	preempt_disable(); /* the tracer's hook; then the one is exchanged for a softirq level */
+	this_cpu_add(__preempt_count, SOFTIRQ_OFFSET - 1);
 	for (int i = 0; i < MAX_ROUNDS && (pending = this_cpu_read(softirq_pending)); i++) {
 		this_cpu_write(softirq_pending, 0);
 		local_irq_enable_l("softirq");
 		run_round(pending);
 		local_irq_disable_l("softirq");
 	}
-	this_cpu_sub(__preempt_count, SOFTIRQ_OFFSET);
+	this_cpu_sub(__preempt_count, SOFTIRQ_OFFSET - 1);
+	preempt_enable_no_resched();
 	if (this_cpu_read(softirq_pending) && softirq_wake_daemon)
 		softirq_wake_daemon();
 }

@@ -293,12 +293,14 @@ void tick_stop_idle(void)
 
 	if (this_cpu_read(softirq_pending))
 		softirq_run();
-	if (rcu_needs_cpu() || !base->tick_on)
-		return;
-	spin_lock(&base->lock);
-	base->tick_on = false;
-	arm_alarm(base, ktime_get());
-	spin_unlock(&base->lock);
+	if (base->tick_on && !rcu_needs_cpu()) {
+		spin_lock(&base->lock);
+		base->tick_on = false;
+		arm_alarm(base, ktime_get());
+		spin_unlock(&base->lock);
+	}
+	if (unlikely(preemptoff_enabled))
+		preemptoff_idle(true); /* waiting is not holding anybody up */
 }
 
 void tick_start(void)
@@ -306,6 +308,8 @@ void tick_start(void)
 	struct timer_base *base = this_cpu_ptr(&timer_base);
 	ktime_t now;
 
+	if (unlikely(preemptoff_enabled) && preempt_count())
+		preemptoff_idle(false);
 	if (base->tick_on || !base->ready)
 		return;
 	now = ktime_get();

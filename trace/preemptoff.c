@@ -19,7 +19,7 @@ struct irq_site site_preempt __attribute__((section(".irq_sites"), used, aligned
 	.label = "preempt_off", .func = "preempt_disable", .file = "kernel/preempt.h", .line = 0,
 };
 static struct irq_site site_preempt_idle __attribute__((section(".irq_sites"), used, aligned(8))) = {
-	.label = "idle", .func = "rcu_idle_enter", .file = "kernel/rcu.c", .line = 0,
+	.label = "idle", .func = "tick_stop_idle", .file = "kernel/time.c", .line = 0,
 };
 
 #define THREAD_COUNT (PREEMPT_MASK | SOFTIRQ_MASK)
