@@ -86,7 +86,7 @@ ISO     := $(BUILD)/quire.iso
 
 # ---- main targets ----------------------------------------------------------------------------
 .PHONY: all kernel initramfs iso run run-uefi debug test lint bench format help clean distclean \
-	FORCE soak
+	FORCE soak flags user
 all: $(ELF) $(INITRD) compile_commands.json
 kernel: $(ELF)
 initramfs: $(INITRD)
@@ -169,6 +169,10 @@ lint:
 	$(Q)$(PYTHON) tools/lint --build $(BUILD)
 bench: $(ELF) $(INITRD)
 	$(Q)$(PYTHON) tools/bench --kernel $(ELF) --initrd $(INITRD) --out $(BUILD)/bench
+
+# What the kernel is compiled with, for tools.
+flags:
+	@echo $(CC) $(CFLAGS)
 
 format:
 	$(Q)clang-format -i $(if $(F),$(F),$(shell find $(ROOMS) user tests -name '*.[ch]'))
