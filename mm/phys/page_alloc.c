@@ -58,7 +58,7 @@ bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark
 /* A page about to be freed must not be in use in any of these ways. */
 #define FLAGS_BAD_AT_FREE                                                                                      \
 	(BIT(PG_locked) | BIT(PG_writeback) | BIT(PG_buddy) | BIT(PG_reserved) | BIT(PG_lru) | BIT(PG_slab) | \
-	 BIT(PG_tail) | BIT(PG_swapcache))
+	 BIT(PG_tail) | BIT(PG_swapcache) | BIT(PG_lru_pending))
 #define FREE_COUNTS 0x00000000ffffffffull /* mapcount -1, refs 0, read as one */
 
 static noinline void bad_page(struct page *page, const char *why)

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lruvec.c - the LRU lists and the way on and off them.
+ *
+ * Problem: every page of a program goes onto a list when it is born and off when it dies, under one lock per zone that is
+ * taken with interrupts off (the end of writeback in the disk's interrupt rotates pages). Idea: births collect in a per-CPU
+ * batch, deaths come in arrays anyway; each batch is one lock. Reclaimers and mlock see pages only once they are on a list.
+ *
+ * A waiting page carries PG_lru_pending and remembers its slot (in page->lru.next, not in use yet), but no reference:
+ * copy-on-write tests reference counts. Whoever drops the last reference takes the page out of the slot:
+ *
+ *     freer:    cmpxchg(slot, page, NULL) == page  -> the batch never sees it
+ *     drainer:  lru_lock; xchg(slot, NULL) == page -> PG_lru, on the list; unlock
+ *
+ * If the freer loses, the drainer holds lru_lock until the page is on its list; so the freer takes lru_lock and removes it
+ * the ordinary way. Should the freer have read a list link instead of the slot, its cmpxchg compares a link with a struct
+ * page address and fails: a link points into a page, never at its start.
+ *
+ * Invariants: PG_lru <=> on a list, and then the flags name that list; PG_lru and PG_lru_pending never together outside the
+ * lock; nr[] counts pages (a compound page counts all of them).
+ * Locking: zone->lru_lock, IRQs off, at most LRU_BATCH pages a time; the batch itself preemption off, never in interrupts.
+ */
+#include "mm/reclaim/lruvec.h"
+
+#include "kernel/preempt.h"
+
+struct lru_batch {
+	u32 nr;
+	struct page *slot[LRU_BATCH];
+};
+static DEFINE_PER_CPU(struct lru_batch, lru_batch);
+
+static __always_inline void page_to_list_locked(struct page *page)
+{
+	struct lruvec *v = page_lruvec(page);
+
+	if (unlikely(page_test(page, PG_mlocked)))
+		page_set(page, PG_unevictable);
+	page_set(page, PG_lru);
+	page_clear(page, PG_lru_pending);
+	lruvec_add_locked(v, page, page_lru_list(page));
+}
+
+/* Empties a batch of this CPU. => preemption off */
+static noinline void drain(struct lru_batch *b)
+{
+	struct zone *locked = NULL;
+	unsigned long flags = 0;
+
+	for (u32 i = 0; i < b->nr; i++) {
+		struct page *page = READ_ONCE(b->slot[i]);
+
+		if (!page)
+			continue; /* freed meanwhile */
+		if (page_zone(page) != locked) {
+			if (locked)
+				spin_unlock_irqrestore_l(&locked->lru_lock, flags, "lru_add");
+			locked = page_zone(page);
+			spin_lock_irqsave_l(&locked->lru_lock, flags, "lru_add");
+		}
+		page = xchg(&b->slot[i], NULL);
+		if (page) {
+			page_to_list_locked(page);
+			irq_work(1);
+		}
+	}
+	if (locked)
+		spin_unlock_irqrestore_l(&locked->lru_lock, flags, "lru_add");
+	b->nr = 0;
+}
+
+void lru_add(struct page *page)
+{
+	struct lru_batch *b;
+	struct page **slot;
+
+	ASSERT(!in_interrupt());
+	ASSERT(!page_test(page, PG_lru) && !page_test(page, PG_lru_pending));
+	preempt_disable();
+	b = this_cpu_ptr(&lru_batch);
+	if (unlikely(b->nr == LRU_BATCH))
+		drain(b);
+	slot = &b->slot[b->nr++];
+	page->lru.next = (struct list_head *)slot;
+	page_set(page, PG_lru_pending);
+	smp_store_release(slot, page);
+	preempt_enable();
+}
+
+void lru_drain_local(void)
+{
+	struct lru_batch *b;
+
+	preempt_disable();
+	b = this_cpu_ptr(&lru_batch);
+	if (b->nr)
+		drain(b);
+	preempt_enable();
+}
+
+static void drain_here(void *unused)
+{
+	lru_drain_local();
+}
+
+void lru_drain_all(void)
+{
+	visit_cpus(drain_here, NULL);
+}
+
+/* A page without references out of its batch. false: it is on a list now. */
+static __always_inline bool leave_batch(struct page *page)
+{
+	struct page **slot = (struct page **)READ_ONCE(page->lru.next);
+
+	if (!page_test(page, PG_lru_pending) || cmpxchg(slot, page, (struct page *)NULL) != page)
+		return false;
+	page_clear(page, PG_lru_pending);
+	return true;
+}
+
+static __always_inline void lru_del_locked(struct page *page)
+{
+	ASSERT(page_test(page, PG_lru));
+	lruvec_del_locked(page_lruvec(page), page, page_lru_list(page));
+	page_clear(page, PG_lru);
+}
+
+void page_lru_release(struct page *page)
+{
+	struct zone *zone = page_zone(page);
+	unsigned long flags;
+
+	if (leave_batch(page))
+		return;
+	spin_lock_irqsave_l(&zone->lru_lock, flags, "lru_release");
+	lru_del_locked(page);
+	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lru_release");
+}
+
+void release_pages(struct page **pages, unsigned int nr)
+{
+	struct zone *locked = NULL;
+	unsigned long flags = 0;
+	unsigned int dead = 0, held = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct page *page = pages[i];
+
+		if (!atomic_dec_and_test(&page->refs))
+			continue;
+		pages[dead++] = page;
+		if (!(page->flags & (BIT(PG_lru) | BIT(PG_lru_pending))) || leave_batch(page))
+			continue;
+		if (page_zone(page) != locked || held == LRU_BATCH) {
+			if (locked)
+				spin_unlock_irqrestore_l(&locked->lru_lock, flags, "release_pages");
+			locked = page_zone(page);
+			held = 0;
+			spin_lock_irqsave_l(&locked->lru_lock, flags, "release_pages");
+		}
+		lru_del_locked(page);
+		held++;
+		irq_work(1);
+	}
+	if (locked)
+		spin_unlock_irqrestore_l(&locked->lru_lock, flags, "release_pages");
+	for (unsigned int i = 0; i < dead; i++)
+		free_frozen_page(pages[i], compound_order(pages[i]));
+}
+
+/* Changes flags of a page on a list, and the list with them. */
+static void move_page(struct page *page, unsigned long set, unsigned long clear, bool tail)
+{
+	struct zone *zone = page_zone(page);
+	unsigned long flags;
+	struct lruvec *v;
+
+	if (page_test(page, PG_lru_pending))
+		lru_drain_local(); /* if it waits on another CPU, it will be found in time */
+	spin_lock_irqsave_l(&zone->lru_lock, flags, "lru_move");
+	if (page_test(page, PG_lru)) {
+		v = page_lruvec(page);
+		lruvec_del_locked(v, page, page_lru_list(page));
+		__atomic_fetch_or(&page->flags, set, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&page->flags, ~clear, __ATOMIC_RELAXED);
+		lruvec_add_locked(v, page, page_lru_list(page));
+		if (tail)
+			list_move_tail(&page->lru, &v->lists[page_lru_list(page)]);
+	}
+	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lru_move");
+}
+
+void lru_activate(struct page *page)
+{
+	if (page_test(page, PG_active) || page_test(page, PG_unevictable))
+		return;
+	count_vm_event(PGACTIVATE);
+	move_page(page, BIT(PG_active), BIT(PG_referenced), false);
+}
+
+void lru_deactivate(struct page *page)
+{
+	if (!page_test(page, PG_active) || page_test(page, PG_unevictable))
+		return;
+	count_vm_event(PGDEACTIVATE);
+	move_page(page, 0, BIT(PG_active) | BIT(PG_referenced), false);
+}
+
+void page_mark_accessed(struct page *page)
+{
+	if (!page_test(page, PG_referenced))
+		page_set(page, PG_referenced);
+	else if (!page_test(page, PG_active) && !page_test(page, PG_unevictable))
+		lru_activate(page);
+}
+
+void lru_make_unevictable(struct page *page)
+{
+	if (!page_test(page, PG_unevictable)) {
+		count_vm_event(UNEVICTABLE_CULLED);
+		move_page(page, BIT(PG_unevictable), BIT(PG_active), false);
+	}
+}
+
+void lru_make_evictable(struct page *page)
+{
+	if (page_test(page, PG_unevictable)) {
+		count_vm_event(UNEVICTABLE_RESCUED);
+		move_page(page, 0, BIT(PG_unevictable), false);
+	}
+}
+
+void page_lru_rotate(struct page *page)
+{
+	struct zone *zone = page_zone(page);
+	unsigned long flags;
+
+	spin_lock_irqsave_l(&zone->lru_lock, flags, "lru_rotate");
+	if (page_test(page, PG_lru) && !page_test(page, PG_active) && !page_test(page, PG_unevictable)) {
+		list_move_tail(&page->lru, &page_lruvec(page)->lists[page_lru_list(page)]);
+		count_vm_event(PGROTATED);
+	}
+	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lru_rotate");
+}
+
+bool lru_isolate(struct page *page)
+{
+	struct zone *zone = page_zone(page);
+	unsigned long flags;
+	bool taken = false;
+
+	if (page_test(page, PG_lru_pending))
+		lru_drain_local();
+	spin_lock_irqsave_l(&zone->lru_lock, flags, "lru_isolate");
+	if (page_test(page, PG_lru) && page_get_unless_zero(page)) {
+		lru_del_locked(page);
+		taken = true;
+	}
+	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lru_isolate");
+	return taken;
+}
+
+void lru_putback(struct page *page)
+{
+	lru_add(page);
+	page_put(page);
+}
+
+const char *lruvec_check(struct zone *zone)
+{
+	const char *what = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave_l(&zone->lru_lock, flags, "lruvec_check");
+	for (int lru = 0; lru < NR_LRU_LISTS && !what; lru++) {
+		const struct page *page;
+		u32 n = 0;
+
+		if ((zone->lruvec.nr[lru] == 0) != list_empty(&zone->lruvec.lists[lru]))
+			what = "an LRU counter is zero with pages on its list, or the other way";
+		list_for_each_entry(page, &zone->lruvec.lists[lru], lru) {
+			if (n++ == LRU_BATCH || what)
+				break;
+			if (!page_test(page, PG_lru) || (int)page_lru_list(page) != lru)
+				what = "a page is on another LRU list than its flags say";
+			else if (page_zone(page) != zone)
+				what = "a page is on another zone's LRU list";
+		}
+	}
+	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lruvec_check");
+	return what;
+}
