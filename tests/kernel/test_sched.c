@@ -37,10 +37,8 @@ static void spin_ns(u64 ns)
 {
 	u64 end = current->sum_exec_ns + ns; /* own time, brought up to date by every tick */
 
-	while (READ_ONCE(current->sum_exec_ns) < end) {
-		cpu_relax();
+	while (READ_ONCE(current->sum_exec_ns) < end)
 		cond_resched();
-	}
 }
 
 /* ---- switching, kthreads ---- */
@@ -131,8 +129,8 @@ static int hog(void *arg)
 	struct hog *h = arg;
 
 	while (!READ_ONCE(*h->stop)) {
-		for (int i = 0; i < 100; i++)
-			cpu_relax();
+		for (int i = 0; i < 100; i++) /* a pause would be dear on an emulator */
+			barrier();
 		cond_resched();
 	}
 	h->ran = thread_runtime_ns(current);
@@ -286,7 +284,6 @@ static int travel(void *arg)
 
 	while (!READ_ONCE(w->stop)) {
 		WRITE_ONCE(w->cpu, smp_processor_id());
-		cpu_relax();
 		cond_resched();
 	}
 	return until_stopped(0);
