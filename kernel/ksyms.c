@@ -8,6 +8,8 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 
+const char *(*printf_symbol)(char *buf, size_t n, unsigned long addr) = ksym_format; /* for %pS, from the start */
+
 struct ksym {
 	u32 addr, name;
 };

@@ -20,7 +20,8 @@
 
 extern struct param __params_start[], __params_end[];
 
-static char text[BOOT_CMDLINE_MAX];
+static char text[BOOT_CMDLINE_MAX + 256]; /* of all words; a second line (tests) comes behind the first */
+static char *text_end = text;
 static struct word {
 	const char *name, *value; /* value NULL: no '=' */
 } words[MAX_WORDS];
@@ -166,18 +167,20 @@ static void set_word(const struct word *w)
 
 void params_parse(const char *cmdline)
 {
-	char *to = text;
+	unsigned int first = nr_words;
+	size_t room = text + sizeof(text) - text_end;
 	const char *p = cmdline;
 	bool for_init = false;
 
-	if (strlen(cmdline) >= sizeof(text)) {
-		pr_warn("param: the command line is longer than %zu characters, ignored", sizeof(text) - 1);
+	/* A word needs at most its characters and a NUL, and white space parts it from the next. */
+	if (strlen(cmdline) + 1 >= room) {
+		pr_warn("param: the command line is longer than %zu characters, ignored", room - 1);
 		return;
 	}
 	for (;;) {
-		char *word = to, *eq;
+		char *word = text_end, *eq;
 
-		p = cut_word(p, &to);
+		p = cut_word(p, &text_end);
 		if (!p)
 			break;
 		if (for_init || !strcmp(word, "--")) {
@@ -195,7 +198,7 @@ void params_parse(const char *cmdline)
 			*eq++ = 0;
 		words[nr_words++] = (struct word){ word, eq };
 	}
-	for (unsigned int i = 0; i < nr_words; i++)
+	for (unsigned int i = first; i < nr_words; i++)
 		set_word(&words[i]);
 }
 

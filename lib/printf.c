@@ -6,7 +6,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 
-const char *(*printf_symbol)(char *buf, size_t n, unsigned long addr);
+__attribute__((weak)) const char *(*printf_symbol)(char *buf, size_t n, unsigned long addr); /* kernel/ksyms.c */
 
 struct out {
 	char *buf;
