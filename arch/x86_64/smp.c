@@ -19,10 +19,8 @@
 #include "internal.h"
 #include "kernel/bug.h"
 #include "kernel/cpumask.h"
-#include "kernel/param.h"
 #include "kernel/preempt.h"
 #include "kernel/printk.h"
-#include "kernel/spinlock.h"
 #include "lib/string.h"
 
 u32 nr_cpus = 1, nr_possible_cpus = 1;
@@ -37,7 +35,8 @@ phys_addr_t trampoline_pa;
 
 /* ---- calls ------------------------------------------------------------------------------------ */
 
-static DEFINE_SPINLOCK(call_lock, RANK_LEAF);
+/* Not a spinlock_t: it is held with interrupts on, which must be able to take any lock below it. */
+static u32 call_busy;
 static struct {
 	void (*fn)(void *arg);
 	void *arg;
@@ -88,13 +87,14 @@ void smp_call_mask(u64 mask, void (*fn)(void *), void *arg)
 	me = CPU_BIT(smp_processor_id());
 	if (mask & ~me & cpu_online_mask) {
 		BUG_ON(irqs_disabled());
-		spin_lock(&call_lock);
+		while (xchg(&call_busy, 1))
+			cpu_relax();
 		call.fn = fn;
 		call.arg = arg;
 		smp_store_release(&call.pending, mask & ~me & cpu_online_mask);
 		send_mask(call.pending, ICR_FIXED | VECTOR_CALL);
 		wait_for_call();
-		spin_unlock(&call_lock);
+		smp_store_release(&call_busy, 0);
 	}
 	if (mask & me) {
 		local_irq_save_l(flags, "smp_call_self");
