@@ -24,7 +24,7 @@ OBJCOPY := $(CROSS_COMPILE)objcopy
 OBJDUMP := $(CROSS_COMPILE)objdump
 NASM    ?= nasm
 PYTHON  ?= python3
-MUSL_CC ?= musl-gcc
+MUSL_CC ?= $(if $(CROSS_COMPILE),$(CROSS_COMPILE)gcc,musl-gcc)
 HOSTCC  ?= gcc
 BUSYBOX ?= /bin/busybox
 
@@ -198,6 +198,7 @@ run:    NODES=2 CPUS=1 MEM=512M CLOCK=paced|virtual|wall ACCEL=tcg|kvm APPEND="w
         EXTRA=dir (into the initramfs) OUT=file (second serial port) KERNEL=1 (-kernel)
         NODESPEC=256M:0-1,128M:,0:2 (uneven nodes: size:cpus,...)
 build:  DEBUG=1 TESTS=1 BUILD=dir CC=clang CROSS_COMPILE=prefix- V=1
+        BUSYBOX=file (a static x86-64 one) MUSL_CC=compiler (for user/)
 endef
 help:
 	@$(info $(HELP)):
