@@ -94,7 +94,7 @@ extern unsigned long host_first_pfn;
 #define page_to_pfn(page) ((unsigned long)((page)-host_mem_map) + host_first_pfn)
 #else
 #define pfn_to_page(pfn) ((struct page *)VMEMMAP_START + (pfn))
-#define page_to_pfn(page) ((unsigned long)((page) - (struct page *)VMEMMAP_START))
+#define page_to_pfn(pg) ((unsigned long)((pg) - (struct page *)VMEMMAP_START))
 #endif
 /* Is there a struct page (and RAM) behind pfn? */
 bool pfn_valid(unsigned long pfn);
