@@ -93,5 +93,12 @@ DECLARE_PER_CPU(u64[NR_VM_EVENTS], vm_events);
 /* e.g. count_vm_event_zone(PGALLOC, zone->type, n): the _DMA.._MOVABLE family */
 #define count_vm_event_zone(e, zone_type, n) this_cpu_add(vm_events[e##_DMA + (zone_type)], n)
 u64 vm_event_sum(enum vm_event e);
+const char *zone_stat_name(enum zone_stat_item item);
+const char *vm_event_name(enum vm_event e);
+const char *numa_stat_name(enum numa_item item);
+
+/* /proc/meminfo's parts that belong to higher rooms; they set these (NULL: zero). */
+extern unsigned long (*committed_pages_hook)(void);
+extern void (*swap_pages_hook)(unsigned long *total, unsigned long *free);
 
 #endif
