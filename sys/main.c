@@ -80,6 +80,7 @@ static const struct boot_step {
 /* Everything that needs threads: the other CPUs, daemons, then tests or PID 1. */
 static int kernel_init(void *unused)
 {
+	cpus_init();
 	smp_start_others();
 	boot_mark("other CPUs");
 	sched_start_daemons();
