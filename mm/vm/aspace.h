@@ -100,6 +100,10 @@ struct aspace {
 	bool oom_reaped;
 };
 
+/* All of them, by node; an aspace stays on the list until its last user is gone. */
+extern struct list_head aspace_list;
+extern spinlock_t aspace_list_lock;
+
 struct aspace *aspace_create(void);   /* users = refs = 1; NULL when out of memory */
 /* fork: copies VMAs and page tables (COW). ERR_PTR. => takes old->lock */
 struct aspace *aspace_fork(struct aspace *old);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * access.c - the kernel reaches into an address space by address: exec argument pages, ptrace, /proc/PID/mem, populate,
+ * futex keys. Pages are faulted in as if the program had touched them and held by a reference while they are used.
+ */
+#include "lib/string.h"
+#include "mm/phys/page_alloc.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+#include "sched/sched.h"
+
+/* The page an entry shows, if it allows what flags want; else NULL. => referenced */
+static struct page *page_behind(struct vma *vma, unsigned long addr, unsigned int flags)
+{
+	pte_t *pte = pt_find(vma->mm, addr);
+	struct page *page = NULL;
+	pte_t e;
+
+	if (!pte)
+		return NULL;
+	spin_lock(&vma->mm->pt_lock);
+	e = pte_read(pte);
+	if (pte_present(e)) {
+		page = pfn_to_page(pte_pfn(e));
+		if ((flags & FAULT_WRITE) && !pte_write(e) &&
+		    !((flags & FAULT_FORCE) && !pte_special(e) && page_test(page, PG_anon) && page_mapcount(page) == 1))
+			page = NULL;
+	}
+	if (page)
+		page_get(page);
+	spin_unlock(&vma->mm->pt_lock);
+	return page;
+}
+
+struct page *vm_get_page(struct aspace *mm, unsigned long addr, unsigned int flags)
+{
+	struct vma *vma = vma_find(mm, addr);
+	struct page *page;
+	int err;
+
+	if (!vma || vma->start > addr)
+		return ERR_PTR(-EFAULT);
+	if (flags & FAULT_WRITE) {
+		if (!(vma->flags & VM_WRITE) &&
+		    (!(flags & FAULT_FORCE) || !(vma->flags & VM_MAYWRITE) || (vma->flags & VM_MAYSHARE)))
+			return ERR_PTR(-EFAULT);
+	} else if (!(vma->flags & VM_ACCESS) && !((flags & FAULT_FORCE) && (vma->flags & VM_MAYREAD))) {
+		return ERR_PTR(-EFAULT);
+	}
+	while (!(page = page_behind(vma, addr & PAGE_MASK, flags))) {
+		if (!(vma->flags & VM_ACCESS))
+			return ERR_PTR(-EFAULT);
+		err = handle_fault(vma, addr, flags);
+		if (err)
+			return ERR_PTR(err);
+		if (fatal_signal_pending())
+			return ERR_PTR(-EINTR);
+	}
+	return page;
+}
+
+size_t vm_access(struct aspace *mm, unsigned long addr, void *buf, size_t n, int write)
+{
+	unsigned int flags = FAULT_FORCE | (write ? FAULT_WRITE : 0);
+	size_t done = 0;
+
+	while (done < n && addr < USER_TOP) {
+		size_t bytes = min(n - done, PAGE_SIZE - offset_in_page(addr));
+		struct page *page;
+		struct vma *vma;
+		char *va;
+
+		down_read(&mm->lock);
+		vma = vma_find(mm, addr);
+		if (write && vma && vma->start > addr && (vma->flags & VM_GROWSDOWN)) {
+			up_read(&mm->lock);
+			down_write(&mm->lock);
+			expand_stack(mm, vma_find(mm, addr), addr);
+			downgrade_write(&mm->lock);
+		}
+		page = vm_get_page(mm, addr, flags);
+		if (IS_ERR(page)) {
+			up_read(&mm->lock);
+			break;
+		}
+		va = page_kmap(page);
+		if (write) {
+			memcpy(va + offset_in_page(addr), (char *)buf + done, bytes);
+			if (!page_test(page, PG_dirty))
+				pagecache_set_dirty(page);
+		} else {
+			memcpy((char *)buf + done, va + offset_in_page(addr), bytes);
+		}
+		page_kunmap(va);
+		up_read(&mm->lock);
+		page_put(page);
+		done += bytes;
+		addr += bytes;
+	}
+	return done;
+}
+
+static bool populated(struct vma *vma, unsigned long addr, unsigned int flags)
+{
+	pte_t *pte = pt_find(vma->mm, addr), e;
+
+	if (!pte)
+		return false;
+	e = pte_read(pte);
+	return pte_present(e) && (!(flags & FAULT_WRITE) || pte_write(e));
+}
+
+int vm_populate_vma(struct vma *vma, unsigned long start, unsigned long end, unsigned int flags)
+{
+	for (unsigned long addr = start; addr < end; addr += PAGE_SIZE) {
+		while (!populated(vma, addr, flags)) {
+			int err = handle_fault(vma, addr, flags);
+
+			if (err)
+				return err;
+			if (fatal_signal_pending())
+				return -EINTR;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Private writable memory is populated with pages of its own, other memory with what a read finds. */
+static unsigned int populate_flags(const struct vma *vma)
+{
+	return vma_flags_private_writable(vma->flags) ? FAULT_WRITE : 0;
+}
+
+void vm_populate(struct aspace *mm, unsigned long start, size_t len)
+{
+	unsigned long end = start + len, addr;
+	struct vma *vma;
+
+	down_read(&mm->lock);
+	for (addr = start; addr < end; addr = vma->end) {
+		vma = vma_find(mm, addr);
+		if (!vma || vma->start >= end)
+			break;
+		if (!(vma->flags & VM_ACCESS) || (vma->flags & VM_PFNMAP))
+			continue;
+		if (vm_populate_vma(vma, max(addr, vma->start), min(end, vma->end), populate_flags(vma)))
+			break;
+	}
+	up_read(&mm->lock);
+}
+
+int vm_futex_key(unsigned long addr, int shared, struct futex_key *key)
+{
+	struct aspace *mm = current->mm;
+	struct page *page;
+	struct vma *vma;
+
+	key->object = mm;
+	key->offset = addr;
+	key->shared = 0;
+	if (addr >= USER_TOP || (addr & 3))
+		return addr & 3 ? -EINVAL : -EFAULT;
+	if (!shared)
+		return 0;
+	down_read(&mm->lock);
+	vma = vma_find(mm, addr);
+	if (!vma || vma->start > addr || !(vma->flags & VM_ACCESS)) {
+		up_read(&mm->lock);
+		return -EFAULT;
+	}
+	if (vma->mapping && (vma->flags & VM_MAYSHARE)) {
+		page = vm_get_page(mm, addr, vma->flags & VM_WRITE ? FAULT_WRITE : 0);
+		if (!IS_ERR(page)) {
+			key->object = vma->mapping;
+			key->offset = ((u64)vma_index(vma, addr) << PAGE_SHIFT) | offset_in_page(addr);
+			key->shared = 1;
+			page_put(page);
+		} else {
+			up_read(&mm->lock);
+			return -EFAULT;
+		}
+	}
+	up_read(&mm->lock);
+	return 0;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fault.c - page faults: bringing in what a program may touch, on demand.
+ *
+ *   address -> VMA -> right? -> entry   none      anonymous: zero page on read, a cleared page on write
+ *                                                 file: the cached page (and its cached neighbours), or a private copy
+ *                                       present   written but read-only: cow.c
+ *                                       else      PROT_NONE, swap, migration
+ *
+ * Rule: work (allocate, clear, read, copy) happens without pt_lock; then the lock is taken, the entry is looked at again,
+ * and only if it is still what it was, the new one goes in. So two threads may fault on one page; one of them throws its
+ * work away.
+ *
+ * Locking: aspace->lock shared from the VMA lookup to the end (growing the stack takes it exclusively for a moment); for
+ * file pages also the mapping's truncate_lock, so that no page is mapped that truncation has already passed.
+ * Kernel accesses to user memory come here too. With page faults disabled, or in a context that may not sleep, the answer
+ * is -EFAULT at once and the access continues at its fixup.
+ */
+#include "arch/trap.h"
+#include "arch/uaccess.h"
+#include "mm/phys/page_alloc.h"
+#include "mm/reclaim/lruvec.h"
+#include "mm/vm/fault.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+#include "sched/sched.h"
+
+#define SIGBUS 7
+#define SIGSEGV 11
+#define SEGV_MAPERR 1
+#define SEGV_ACCERR 2
+#define BUS_ADRERR 2
+
+#define FAULT_AROUND_PAGES 16ul
+
+pfn_t zero_pfn;
+
+struct page *vma_alloc_page(struct vma *vma, unsigned long addr, gfp_t gfp)
+{
+	gfp |= GFP_HIGHUSER_MOVABLE | __GFP_ACCOUNT;
+	if (unlikely(vma->policy))
+		return mpol_alloc_page(vma->policy, gfp, vma_index(vma, addr));
+	return alloc_page(gfp);
+}
+
+/* A page nobody has seen yet becomes an anonymous page of the VMA. => anon_vma prepared; before the entry is set */
+void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr)
+{
+	page->flags |= BIT(PG_anon) | BIT(PG_swapbacked) | BIT(PG_uptodate);
+	page->anon_vma = vma->anon_vma;
+	page->index = vma_index(vma, addr);
+	atomic_set(&page->mapcount, 0);
+	atomic_inc(&vma->anon_vma->refs);
+}
+
+/* Somebody was faster: the page goes back as if it had never been anonymous. */
+void page_unset_new_anon(struct page *page, struct vma *vma)
+{
+	atomic_dec(&vma->anon_vma->refs); /* the VMA holds another */
+	atomic_set(&page->mapcount, -1);
+	page->flags &= ~(BIT(PG_anon) | BIT(PG_swapbacked) | BIT(PG_uptodate));
+	page->anon_vma = NULL;
+	page_put(page);
+}
+
+/* After the entry is set: counters and LRU. */
+void page_account_new_anon(struct page *page, struct vma *vma)
+{
+	mod_lruvec_state(page, NR_ANON_PAGES, 1);
+	if (unlikely(vma->flags & VM_LOCKED))
+		mlock_page(page);
+	lru_add(page);
+}
+
+static int anon_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags)
+{
+	struct aspace *mm = vma->mm;
+	struct page *page;
+	pte_t entry;
+
+	if (!(flags & FAULT_WRITE)) {
+		entry = pte_make(zero_pfn, (vma->prot & ~PTE_WRITE) | PTE_SPECIAL);
+		spin_lock(&mm->pt_lock);
+		if (pte_none(pte_read(pte)))
+			pte_set(pte, entry);
+		spin_unlock(&mm->pt_lock);
+		return 0;
+	}
+	if (anon_vma_prepare(vma))
+		return -ENOMEM;
+	page = vma_alloc_page(vma, addr, __GFP_ZERO);
+	if (unlikely(!page))
+		return -ENOMEM;
+	entry = pte_make(page_to_pfn(page), vma->prot | PTE_DIRTY);
+	page_set_new_anon(page, vma, addr);
+	spin_lock(&mm->pt_lock);
+	if (unlikely(!pte_none(pte_read(pte)))) {
+		spin_unlock(&mm->pt_lock);
+		page_unset_new_anon(page, vma);
+		return 0;
+	}
+	pte_set(pte, entry);
+	spin_unlock(&mm->pt_lock);
+	atomic_long_inc(&mm->rss_anon);
+	page_account_new_anon(page, vma);
+	return 0;
+}
+
+/* One more entry for a file page. => pt_lock; a reference goes with it */
+static inline void map_file_page(struct vma *vma, struct page *page, pte_t *pte, pte_t entry)
+{
+	if (atomic_add_return(1, &page->mapcount) == 0)
+		mod_lruvec_state(page, NR_MAPPED, 1);
+	pte_set(pte, entry);
+}
+
+static inline atomic_long_t *file_rss(struct aspace *mm, const struct mapping *m)
+{
+	return m->flags & MAPF_SHMEM ? &mm->rss_shmem : &mm->rss_file;
+}
+
+/* Entry of a file page that may be read (SHMEM needs no notice of the first write: shared ones are writable at once). */
+static inline pgprot_t file_read_prot(const struct vma *vma)
+{
+	if ((vma->flags & VM_SHARED) && (vma->mapping->flags & MAPF_SHMEM))
+		return vma->prot;
+	return vma->prot & ~PTE_WRITE;
+}
+
+/*
+ * Maps the cached pages around addr: an aligned window of 16 pages inside the VMA, the file and the table. True when
+ * addr's own page was among them. => truncate_lock shared
+ */
+static bool fault_around(struct vma *vma, unsigned long addr, pte_t *pte, unsigned long file_pages)
+{
+	unsigned long window = FAULT_AROUND_PAGES * PAGE_SIZE;
+	unsigned long start = max(addr & ~(window - 1), vma->start);
+	unsigned long end = min((addr & ~(window - 1)) + window, vma->end);
+	unsigned long index = vma_index(vma, start), n = (end - start) >> PAGE_SHIFT, mapped = 0;
+	pgprot_t prot = file_read_prot(vma);
+	struct page *pages[FAULT_AROUND_PAGES];
+	bool hit = false;
+
+	n = min(n, file_pages - index);
+	pte -= (addr - start) >> PAGE_SHIFT;
+	for (unsigned long done = 0; done < n;) {
+		unsigned int got = pagecache_find_batch(vma->mapping, index + done, n - done, pages + done);
+
+		done += got;
+	}
+	spin_lock(&vma->mm->pt_lock);
+	for (unsigned long i = 0; i < n; i++) {
+		struct page *page = pages[i];
+
+		if (!page)
+			continue;
+		if (!pte_none(pte_read(pte + i)) || !page_test(page, PG_uptodate))
+			continue;
+		map_file_page(vma, page, pte + i, pte_make(page_to_pfn(page), prot));
+		pages[i] = NULL;
+		mapped++;
+		hit |= start + i * PAGE_SIZE == addr;
+	}
+	spin_unlock(&vma->mm->pt_lock);
+	if (mapped)
+		atomic_long_add(mapped, file_rss(vma->mm, vma->mapping));
+	for (unsigned long i = 0; i < n; i++)
+		if (pages[i])
+			page_put(pages[i]);
+	return hit;
+}
+
+/* The file's page, made if there is none (with the VMA's policy). */
+static struct page *file_page(struct vma *vma, unsigned long addr, unsigned long index)
+{
+	struct mapping *m = vma->mapping;
+	struct page *page = pagecache_find(m, index), *fresh = NULL;
+
+	if (page && page_test(page, PG_uptodate))
+		return page;
+	if (page)
+		page_put(page);
+	else if (vma->policy && (m->flags & MAPF_SHMEM))
+		fresh = vma_alloc_page(vma, addr, __GFP_ZERO);
+	if (!(m->flags & MAPF_SHMEM)) {
+		current->maj_flt++;
+		count_vm_event(PGMAJFAULT);
+	}
+	page = pagecache_get_with(m, index, PCG_CREATE, &fresh);
+	if (fresh)
+		page_put(fresh);
+	return page;
+}
+
+/* First write to a private file page: straight to a copy. Consumes the reference to page. */
+static int file_cow_fault(struct vma *vma, unsigned long addr, pte_t *pte, struct page *page)
+{
+	struct aspace *mm = vma->mm;
+	struct page *copy;
+	void *from, *to;
+
+	copy = anon_vma_prepare(vma) ? NULL : vma_alloc_page(vma, addr, 0);
+	if (!copy) {
+		page_put(page);
+		return -ENOMEM;
+	}
+	from = page_kmap(page);
+	to = page_kmap(copy);
+	copy_page_raw(to, from);
+	page_kunmap(to);
+	page_kunmap(from);
+	page_put(page);
+	page_set_new_anon(copy, vma, addr);
+	spin_lock(&mm->pt_lock);
+	if (!pte_none(pte_read(pte))) {
+		spin_unlock(&mm->pt_lock);
+		page_unset_new_anon(copy, vma);
+		return 0;
+	}
+	pte_set(pte, pte_make(page_to_pfn(copy), vma->prot | PTE_DIRTY));
+	spin_unlock(&mm->pt_lock);
+	atomic_long_inc(&mm->rss_anon);
+	page_account_new_anon(copy, vma);
+	return 0;
+}
+
+/* A page of a shared, writable mapping is about to be written: the owner may refuse. */
+int file_page_mkwrite(struct mapping *m, struct page *page)
+{
+	int err = m->ops && m->ops->page_mkwrite ? m->ops->page_mkwrite(m, page) : 0;
+
+	if (!err)
+		pagecache_set_dirty(page);
+	return err;
+}
+
+/* => truncate_lock shared */
+static int file_fault_locked(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags)
+{
+	unsigned long index = vma_index(vma, addr), file_pages = PFN_UP(READ_ONCE(vma->mapping->size));
+	bool write = flags & FAULT_WRITE, shared = vma->flags & VM_SHARED, mapped = false;
+	struct aspace *mm = vma->mm;
+	struct page *page;
+	int err;
+
+	if (index >= file_pages)
+		return -EIO;
+	if (!write && !(vma->flags & VM_LOCKED) && fault_around(vma, addr, pte, file_pages))
+		return 0;
+	page = file_page(vma, addr, index);
+	if (IS_ERR_OR_NULL(page))
+		return PTR_ERR(page) == -ENOMEM ? -ENOMEM : -EIO;
+	if (write && !shared)
+		return file_cow_fault(vma, addr, pte, page);
+	if (write) {
+		err = file_page_mkwrite(vma->mapping, page);
+		if (err) {
+			page_put(page);
+			return err == -ENOMEM ? err : -EIO;
+		}
+	}
+	spin_lock(&mm->pt_lock);
+	if (pte_none(pte_read(pte))) {
+		map_file_page(vma, page, pte, pte_make(page_to_pfn(page), write ? vma->prot | PTE_DIRTY : file_read_prot(vma)));
+		mapped = true;
+	}
+	spin_unlock(&mm->pt_lock);
+	if (mapped) {
+		atomic_long_inc(file_rss(mm, vma->mapping));
+		if (unlikely(vma->flags & VM_LOCKED))
+			mlock_page(page);
+	} else {
+		page_put(page);
+	}
+	return 0;
+}
+
+static int file_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags)
+{
+	int err;
+
+	down_read(&vma->mapping->truncate_lock);
+	err = file_fault_locked(vma, addr, pte, flags);
+	up_read(&vma->mapping->truncate_lock);
+	return err;
+}
+
+/* The entry is present and allows more or less what was wanted: another thread was faster, or the TLB is old. */
+static int spurious_fault(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e)
+{
+	struct aspace *mm = vma->mm;
+
+	spin_lock(&mm->pt_lock);
+	if (pte_protnone(e) && pte_read(pte).v == e.v && (vma->flags & VM_ACCESS))
+		pte_set(pte, (pte_t){ (e.v & PTE_PFN_MASK) | (vma->prot & ~PTE_WRITE) | (e.v & (PTE_SPECIAL | PTE_DIRTY)) });
+	spin_unlock(&mm->pt_lock);
+	tlb_flush_page_local(addr);
+	return 0;
+}
+
+int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags)
+{
+	pte_t *pte, e;
+
+	addr &= PAGE_MASK;
+	pte = pt_alloc(vma->mm, addr);
+	if (unlikely(!pte))
+		return -ENOMEM;
+	e = pte_read(pte);
+	if (likely(pte_none(e)))
+		return vma_is_anon(vma) ? anon_fault(vma, addr, pte, flags) : file_fault(vma, addr, pte, flags);
+	if (pte_present(e) && (flags & FAULT_WRITE) && !pte_write(e))
+		return fault_cow(vma, addr, pte, e, flags);
+	if (pte_mapped(e))
+		return spurious_fault(vma, addr, pte, e);
+	cpu_relax(); /* migration entry: it will be gone soon */
+	cond_resched();
+	return 0;
+}
+
+/* May the access be made at all? */
+static __always_inline bool access_allowed(const struct vma *vma, unsigned int flags)
+{
+	unsigned long want = flags & FAULT_WRITE ? VM_WRITE : flags & FAULT_EXEC ? VM_EXEC : VM_ACCESS;
+
+	return vma->flags & want;
+}
+
+struct vma *expand_stack(struct aspace *mm, struct vma *vma, unsigned long addr)
+{
+	unsigned long start = addr & PAGE_MASK, grow;
+	struct vma *prev;
+
+	if (!vma || vma->end <= addr)
+		return NULL;
+	if (vma->start <= addr)
+		return vma;
+	if (!(vma->flags & VM_GROWSDOWN) || start < VM_MIN_ADDR)
+		return NULL;
+	prev = vma_prev(vma);
+	if (prev && !(prev->flags & VM_GROWSDOWN) && (prev->flags & VM_ACCESS) && start - prev->end < STACK_GUARD_GAP)
+		return NULL;
+	if (prev && prev->end > start)
+		return NULL;
+	grow = (vma->start - start) >> PAGE_SHIFT;
+	if (vma->end - start > mm->rlimit_stack || !may_expand_vm(mm, vma->flags, grow))
+		return NULL;
+	vma_resize(vma, start, vma->end);
+	vm_stat_account(mm, vma->flags, grow);
+	vm_commit(vma->flags, grow);
+	return vma;
+}
+
+/* The VMA of addr with the lock shared, or NULL without the lock. */
+static noinline struct vma *find_slow(struct aspace *mm, struct vma *vma, unsigned long addr)
+{
+	if (!vma || !(vma->flags & VM_GROWSDOWN)) {
+		up_read(&mm->lock);
+		return NULL;
+	}
+	up_read(&mm->lock);
+	down_write(&mm->lock);
+	vma = expand_stack(mm, vma_find(mm, addr), addr);
+	if (!vma) {
+		up_write(&mm->lock);
+		return NULL;
+	}
+	downgrade_write(&mm->lock);
+	return vma;
+}
+
+/*
+ * Nothing could be allocated, although the allocator has reclaimed and killed as it could. A victim just dies on its way
+ * out; anybody else tries again after others had a turn.
+ */
+static int fault_oom(const struct pt_regs *regs)
+{
+	if (!user_mode(regs))
+		return -EFAULT;
+	if (!fatal_signal_pending())
+		sched_yield();
+	return 0;
+}
+
+static int bad_access(int *signo, int *si_code, int sig, int code)
+{
+	*signo = sig;
+	*si_code = code;
+	return -EFAULT;
+}
+
+static int page_fault(struct pt_regs *regs, unsigned long addr, unsigned int error, int *signo, int *si_code)
+{
+	unsigned int flags = (error & PF_WRITE ? FAULT_WRITE : 0) | (error & PF_INSTR ? FAULT_EXEC : 0);
+	struct thread *t = current;
+	struct aspace *mm = t->mm;
+	struct vma *vma;
+	int err;
+
+	if (unlikely(!user_mode(regs))) {
+		if (!mm || t->arch.pagefault_off || preempt_count() || !(regs->rflags & X86_EFLAGS_IF))
+			return -EFAULT;
+		if ((error & PF_INSTR) || !extable_find(regs->rip))
+			return -EFAULT;
+	} else {
+		flags |= FAULT_USER;
+	}
+	if (unlikely(addr >= USER_TOP))
+		return bad_access(signo, si_code, SIGSEGV, SEGV_MAPERR);
+	count_vm_event(PGFAULT);
+	t->min_flt++;
+	down_read(&mm->lock);
+	vma = vma_find(mm, addr);
+	if (unlikely(!vma || vma->start > addr)) {
+		vma = find_slow(mm, vma, addr);
+		if (!vma)
+			return bad_access(signo, si_code, SIGSEGV, SEGV_MAPERR);
+	}
+	if (unlikely(!access_allowed(vma, flags))) {
+		up_read(&mm->lock);
+		return bad_access(signo, si_code, SIGSEGV, SEGV_ACCERR);
+	}
+	err = handle_fault(vma, addr, flags);
+	up_read(&mm->lock);
+	if (likely(!err))
+		return 0;
+	if (err == -ENOMEM)
+		return fault_oom(regs);
+	if (err == -EIO)
+		return bad_access(signo, si_code, SIGBUS, BUS_ADRERR);
+	return bad_access(signo, si_code, SIGSEGV, SEGV_ACCERR);
+}
+
+static const struct fault_ops vm_fault_ops = { .page_fault = page_fault };
+
+void fault_init(void)
+{
+	fault_ops = &vm_fault_ops;
+}

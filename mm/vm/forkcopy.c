@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * forkcopy.c - fork: the child gets the parent's VMAs and shares its pages until one of them writes.
+ *
+ * Cheap because of what is not done: a page that a fault would find again in the page cache is not copied into the child's
+ * table (most children run exec next), so VMAs without anonymous pages cost one object each. Anonymous pages are entered
+ * read-only on both sides, with one atomic addition for reference and map count together.
+ * Locking: old->lock for writing; old's pt_lock while entries are copied. The child's table is seen by nobody but rmap,
+ * which reads single entries.
+ */
+#include "mm/phys/page_alloc.h"
+#include "mm/vm/forkcopy.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+
+struct copy {
+	struct aspace *to;
+	pte_t *dst;        /* entry of the run's first address */
+	long anon;
+	bool protected;    /* a parent's entry lost its write bit */
+};
+
+static int copy_before(struct pt_walk *w, unsigned long addr)
+{
+	struct copy *c = w->arg;
+
+	c->dst = pt_alloc(c->to, addr);
+	return c->dst ? 0 : -ENOMEM;
+}
+
+_Static_assert(offsetof(struct page, refs) == offsetof(struct page, mapcount) + 4 &&
+	       offsetof(struct page, mapcount) % 8 == 0, "page_dup_mapping adds to both at once");
+
+/* One more mapping and one more reference. => already mapped, so the lower half does not carry */
+static __always_inline void page_dup_mapping(struct page *page)
+{
+	__atomic_fetch_add((u64 *)(void *)&page->mapcount, (1ull << 32) | 1, __ATOMIC_SEQ_CST);
+}
+
+static int copy_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
+{
+	struct copy *c = w->arg;
+	pte_t *dst = c->dst;
+	bool private = !(w->vma->flags & VM_SHARED);
+
+	for (; addr < end; addr += PAGE_SIZE, pte++, dst++) {
+		pte_t e = pte_read(pte);
+		struct page *page;
+
+		if (pte_none(e))
+			continue;
+		if (unlikely(!pte_mapped(e)))
+			continue;
+		if (unlikely(pte_special(e))) {
+			pte_set(dst, e);
+			continue;
+		}
+		page = pfn_to_page(pte_pfn(e));
+		if (!page_test(page, PG_anon))
+			continue;
+		if (private && pte_write(e)) {
+			__atomic_fetch_and(&pte->v, ~PTE_WRITE, __ATOMIC_SEQ_CST);
+			e = pte_clear_bits(pte_read(pte), PTE_WRITE);
+			c->protected = true;
+		}
+		page_dup_mapping(page);
+		c->anon++;
+		pte_set(dst, e);
+	}
+	return 0;
+}
+
+static const struct pt_walk_ops copy_ops = { .before = copy_before, .ptes = copy_ptes };
+
+static int copy_vma(struct aspace *mm, struct vma *old, struct copy *c)
+{
+	struct vma *vma = vma_clone(old, mm);
+	struct pt_walk w = { .mm = old->mm, .vma = old, .arg = c };
+	bool wipe = old->flags & VM_WIPEONFORK;
+
+	if (!vma)
+		return -ENOMEM;
+	vma->flags &= ~(VM_LOCKED | VM_LOCKONFAULT);
+	if (!wipe && anon_vma_fork(vma, old)) {
+		vma_free(vma);
+		return -ENOMEM;
+	}
+	vm_commit(vma->flags, vma_pages(vma));
+	vma_tree_insert(mm, vma);
+	rmap_link(vma);
+	if (!old->anon_vma || wipe)
+		return 0;
+	return pt_walk(&w, &copy_ops, old->start, old->end);
+}
+
+int fork_copy(struct aspace *mm, struct aspace *old)
+{
+	struct copy c = { .to = mm };
+	struct vma *vma;
+	int err = 0;
+
+	list_for_each_entry(vma, &old->vma_list, list) {
+		if (vma->flags & VM_DONTCOPY) {
+			vm_stat_account(mm, vma->flags, -(long)vma_pages(vma));
+			continue;
+		}
+		err = copy_vma(mm, vma, &c);
+		if (err)
+			break;
+	}
+	atomic_long_add(c.anon, &mm->rss_anon);
+	if (c.protected)
+		tlb_flush_mm(&old->arch);
+	return err;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * madvise.c - advice about memory, and what is there: madvise, mincore, msync.
+ *
+ * Advice is of three kinds: a flag of the VMA (cut out, set, join again), an action on pages (DONTNEED, FREE, REMOVE,
+ * POPULATE), or a hint nobody acts on yet (WILLNEED, COLD, PAGEOUT). A hole in the range does not stop the rest; the
+ * answer is then -ENOMEM. FREE may take pages at any time, so it takes them now.
+ */
+#include "arch/uaccess.h"
+#include "mm/phys/page_alloc.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+
+enum {
+	MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
+	MADV_FREE = 8, MADV_REMOVE, MADV_DONTFORK, MADV_DOFORK, MADV_MERGEABLE, MADV_UNMERGEABLE, MADV_HUGEPAGE,
+	MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP, MADV_WIPEONFORK, MADV_KEEPONFORK, MADV_COLD, MADV_PAGEOUT,
+	MADV_POPULATE_READ, MADV_POPULATE_WRITE, MADV_DONTNEED_LOCKED,
+};
+
+static bool advice_known(int advice)
+{
+	return (advice >= MADV_NORMAL && advice <= MADV_DONTNEED) || (advice >= MADV_FREE && advice <= MADV_DONTNEED_LOCKED);
+}
+
+/* The VMA's flags after the advice, or -errno; unchanged when the advice is not about flags. */
+static long advised_flags(const struct vma *vma, int advice)
+{
+	unsigned long f = vma->flags;
+
+	switch (advice) {
+	case MADV_NORMAL:
+		return f & ~(VM_RAND_READ | VM_SEQ_READ);
+	case MADV_RANDOM:
+		return (f & ~VM_SEQ_READ) | VM_RAND_READ;
+	case MADV_SEQUENTIAL:
+		return (f & ~VM_RAND_READ) | VM_SEQ_READ;
+	case MADV_DONTFORK:
+		return f | VM_DONTCOPY;
+	case MADV_DOFORK:
+		return f & VM_PFNMAP ? -EINVAL : (long)(f & ~VM_DONTCOPY);
+	case MADV_WIPEONFORK:
+		return vma->mapping || (f & VM_MAYSHARE) ? -EINVAL : (long)(f | VM_WIPEONFORK);
+	case MADV_KEEPONFORK:
+		return f & ~VM_WIPEONFORK;
+	case MADV_DONTDUMP:
+		return f | VM_DONTDUMP;
+	case MADV_DODUMP:
+		return f & ~VM_DONTDUMP;
+	case MADV_MERGEABLE:
+		return f | VM_MERGEABLE;
+	case MADV_UNMERGEABLE:
+		return f & ~VM_MERGEABLE;
+	case MADV_HUGEPAGE:
+		return (f & ~VM_NOHUGEPAGE) | VM_HUGEPAGE;
+	case MADV_NOHUGEPAGE:
+		return (f & ~VM_HUGEPAGE) | VM_NOHUGEPAGE;
+	}
+	return f;
+}
+
+/* Hole in the file itself. => lock held, given up and taken again: vma is stale afterwards */
+static int advise_remove(struct aspace *mm, struct vma *vma, unsigned long start, unsigned long end)
+{
+	struct mapping *m = vma->mapping;
+	struct file *file = vma->file;
+	u64 from, to;
+
+	if (vma->flags & VM_LOCKED)
+		return -EINVAL;
+	if (!m)
+		return -EINVAL;
+	if ((vma->flags & (VM_SHARED | VM_WRITE)) != (VM_SHARED | VM_WRITE))
+		return -EACCES;
+	if (!(m->flags & MAPF_SHMEM))
+		return -EOPNOTSUPP;
+	from = (u64)vma_index(vma, start) << PAGE_SHIFT;
+	to = from + (end - start);
+	if (file) {
+		vm_file_get(file);
+		up_read(&mm->lock);
+		pagecache_punch(m, from, to);
+		vm_file_put(file);
+		down_read(&mm->lock);
+	} else {
+		pagecache_punch(m, from, to); /* the VMA keeps the object; lock order allows it */
+	}
+	return 0;
+}
+
+/* Actions on pages. => lock shared */
+static int advise_pages(struct aspace *mm, struct vma *vma, unsigned long start, unsigned long end, int advice)
+{
+	unsigned int flags = 0;
+	int err;
+
+	switch (advice) {
+	case MADV_DONTNEED:
+	case MADV_DONTNEED_LOCKED:
+		if ((vma->flags & VM_PFNMAP) || ((vma->flags & VM_LOCKED) && advice == MADV_DONTNEED))
+			return -EINVAL;
+		zap_vma_range(vma, start, end);
+		return 0;
+	case MADV_FREE:
+		if (vma->mapping || (vma->flags & VM_MAYSHARE))
+			return -EINVAL;
+		zap_vma_range(vma, start, end);
+		return 0;
+	case MADV_REMOVE:
+		return advise_remove(mm, vma, start, end);
+	case MADV_COLD:
+	case MADV_PAGEOUT:
+		return vma->flags & (VM_LOCKED | VM_PFNMAP) ? -EINVAL : 0;
+	case MADV_POPULATE_WRITE:
+		flags = FAULT_WRITE;
+		fallthrough;
+	case MADV_POPULATE_READ:
+		if ((vma->flags & VM_PFNMAP) || !(vma->flags & (flags ? VM_WRITE : VM_ACCESS)))
+			return -EINVAL;
+		err = vm_populate_vma(vma, start, end, flags);
+		return err == -EIO ? -EFAULT : err;
+	}
+	return 0;
+}
+
+static bool is_flag_advice(int advice)
+{
+	return advice <= MADV_SEQUENTIAL || (advice >= MADV_DONTFORK && advice <= MADV_KEEPONFORK);
+}
+
+/* => lock for writing; the VMA that holds the range afterwards, or ERR_PTR */
+static struct vma *advise_flags(struct vma *vma, unsigned long start, unsigned long end, int advice)
+{
+	long flags = advised_flags(vma, advice);
+
+	if (flags < 0)
+		return ERR_PTR(flags);
+	if ((unsigned long)flags == vma->flags)
+		return vma;
+	vma = vma_carve(vma, start, end);
+	if (IS_ERR(vma))
+		return vma;
+	vma->flags = flags;
+	return vma_merge(vma);
+}
+
+static int advise_range(struct aspace *mm, unsigned long start, unsigned long end, int advice)
+{
+	unsigned long addr = start;
+	int hole = 0;
+
+	while (addr < end) {
+		struct vma *vma = vma_find(mm, addr);
+		unsigned long stop;
+		int err = 0;
+
+		if (!vma || vma->start >= end)
+			return -ENOMEM;
+		if (vma->start > addr) {
+			hole = -ENOMEM;
+			addr = vma->start;
+			if (advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE)
+				return hole;
+		}
+		stop = min(end, vma->end);
+		if (is_flag_advice(advice)) {
+			vma = advise_flags(vma, addr, stop, advice);
+			err = IS_ERR(vma) ? PTR_ERR(vma) : 0;
+		} else {
+			err = advise_pages(mm, vma, addr, stop, advice);
+		}
+		if (err)
+			return err;
+		addr = stop;
+	}
+	return hole;
+}
+
+int vm_madvise(struct aspace *mm, unsigned long addr, size_t len_in, int advice)
+{
+	size_t len = ALIGN_UP(len_in, PAGE_SIZE);
+	int err;
+
+	if (!advice_known(advice) || offset_in_page(addr))
+		return -EINVAL;
+	if ((len_in && !len) || addr + len < addr)
+		return -EINVAL;
+	if (!len)
+		return 0;
+	if (is_flag_advice(advice)) {
+		if (down_write_killable(&mm->lock))
+			return -EINTR;
+		err = advise_range(mm, addr, addr + len, advice);
+		up_write(&mm->lock);
+	} else {
+		down_read(&mm->lock);
+		err = advise_range(mm, addr, addr + len, advice);
+		up_read(&mm->lock);
+	}
+	return err;
+}
+
+/* mincore: one byte per page. */
+struct incore {
+	unsigned char *vec; /* of the walk's first address */
+	unsigned long base;
+};
+
+static void incore_absent(struct incore *c, struct vma *vma, unsigned long addr)
+{
+	struct page *page = vma->mapping ? pagecache_find(vma->mapping, vma_index(vma, addr)) : NULL;
+
+	c->vec[(addr - c->base) >> PAGE_SHIFT] = page && page_test(page, PG_uptodate);
+	if (page)
+		page_put(page);
+}
+
+static int incore_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
+{
+	struct incore *c = w->arg;
+
+	for (; addr < end; addr += PAGE_SIZE, pte++) {
+		if (pte_mapped(pte_read(pte)))
+			c->vec[(addr - c->base) >> PAGE_SHIFT] = 1;
+		else
+			incore_absent(c, w->vma, addr);
+	}
+	return 0;
+}
+
+static int incore_hole(struct pt_walk *w, unsigned long addr, unsigned long end)
+{
+	for (; addr < end; addr += PAGE_SIZE)
+		incore_absent(w->arg, w->vma, addr);
+	return 0;
+}
+
+static const struct pt_walk_ops incore_ops = { .ptes = incore_ptes, .hole = incore_hole };
+
+/* Pages looked at, at most n, or -ENOMEM. */
+static long incore_some(struct aspace *mm, unsigned long addr, unsigned long n, unsigned char *vec)
+{
+	struct vma *vma = vma_find(mm, addr);
+	struct incore c = { .vec = vec, .base = addr };
+	struct pt_walk w = { .mm = mm, .vma = vma, .arg = &c };
+
+	if (!vma || vma->start > addr)
+		return -ENOMEM;
+	n = min(n, (vma->end - addr) >> PAGE_SHIFT);
+	pt_walk(&w, &incore_ops, addr, addr + n * PAGE_SIZE);
+	return n;
+}
+
+int vm_mincore(unsigned long addr, size_t len, unsigned char __user *vec)
+{
+	unsigned long pages = PFN_UP(len);
+	struct aspace *mm = current->mm;
+	unsigned char *buf;
+	int err = 0;
+
+	if (offset_in_page(addr))
+		return -EINVAL;
+	if (addr > USER_TOP || len > USER_TOP - addr)
+		return -ENOMEM;
+	if (!access_ok(vec, pages))
+		return -EFAULT;
+	buf = get_free_page(GFP_KERNEL);
+	if (!buf)
+		return -EAGAIN;
+	while (pages && !err) {
+		long n;
+
+		down_read(&mm->lock);
+		n = incore_some(mm, addr, min(pages, PAGE_SIZE), buf);
+		up_read(&mm->lock);
+		if (n <= 0) {
+			err = n;
+		} else if (copy_to_user(vec, buf, n)) {
+			err = -EFAULT;
+		} else {
+			pages -= n;
+			addr += n << PAGE_SHIFT;
+			vec += n;
+		}
+	}
+	put_free_page(buf);
+	return err;
+}
+
+#define MS_ASYNC 1
+#define MS_INVALIDATE 2
+#define MS_SYNC 4
+
+int vm_msync(unsigned long addr, size_t len, int flags)
+{
+	struct aspace *mm = current->mm;
+	unsigned long end;
+	int hole = 0, err = 0;
+
+	if ((flags & ~(MS_ASYNC | MS_INVALIDATE | MS_SYNC)) || offset_in_page(addr))
+		return -EINVAL;
+	if ((flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
+		return -EINVAL;
+	len = ALIGN_UP(len, PAGE_SIZE);
+	end = addr + len;
+	if (end < addr)
+		return -ENOMEM;
+	while (addr < end && !err) {
+		struct file *file = NULL;
+		struct vma *vma;
+		u64 from = 0, to = 0;
+
+		down_read(&mm->lock);
+		vma = vma_find(mm, addr);
+		if (!vma || vma->start >= end) {
+			up_read(&mm->lock);
+			return -ENOMEM;
+		}
+		if (vma->start > addr) {
+			hole = -ENOMEM;
+			addr = vma->start;
+		}
+		if ((flags & MS_INVALIDATE) && (vma->flags & VM_LOCKED))
+			err = -EBUSY;
+		if ((flags & MS_SYNC) && vma->file && (vma->flags & VM_SHARED) && vm_file_ops->fsync) {
+			file = vma->file;
+			vm_file_get(file);
+			from = (u64)vma_index(vma, addr) << PAGE_SHIFT;
+			to = from + (min(end, vma->end) - addr);
+		}
+		addr = vma->end;
+		up_read(&mm->lock);
+		if (file && !err)
+			err = vm_file_ops->fsync(file, from, to);
+		vm_file_put(file);
+	}
+	return err ? err : hole;
+}

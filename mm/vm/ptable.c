@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ptable.c - life of user page-table pages.
+ *
+ * Problem: a small process needs seven table pages, each 512 words that must read zero; clearing them would be a fifth of
+ * the cost of fork. Idea: a table is freed only when all its entries are none, that is, when it is zero already. So freed
+ * tables go to a short list per CPU and come back without clearing.
+ *
+ * When is a table free to go? Not by counting: munmap knows the neighbours. All entries between the end of the previous
+ * VMA (floor) and the start of the next (ceiling) are none, so a table whose whole range lies between them is empty.
+ * Locking: entries that point to tables are set and cleared under pt_lock; tables are freed with aspace->lock held for
+ * writing, after the TLB flush (processors remember upper levels, too).
+ */
+#include "arch/smp.h"
+#include "kernel/param.h"
+#include "mm/kmem/slab.h"
+#include "mm/phys/page_alloc.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+#include "mm/vm/tlbgather.h"
+
+#define PT_CACHE_MAX 32
+
+struct pt_cache {
+	struct page *head; /* linked by private */
+	u32 count;
+};
+static DEFINE_PER_CPU(struct pt_cache, pt_cache);
+
+static struct page *table_alloc(void)
+{
+	struct pt_cache *c;
+	struct page *page;
+
+	preempt_disable();
+	c = this_cpu_ptr(&pt_cache);
+	page = c->head;
+	if (likely(page)) {
+		c->head = (struct page *)page->private;
+		c->count--;
+	}
+	preempt_enable();
+	if (likely(page)) {
+		page->private = 0;
+		return page;
+	}
+	page = alloc_page(GFP_KERNEL | __GFP_ZERO | __GFP_ACCOUNT);
+	if (page) {
+		page_set(page, PG_table);
+		mod_lruvec_state(page, NR_PAGETABLE, 1);
+	}
+	return page;
+}
+
+static void table_release(struct page *page)
+{
+	page_clear(page, PG_table);
+	mod_lruvec_state(page, NR_PAGETABLE, -1);
+	page->private = 0;
+	free_page(page);
+}
+
+void pt_table_free(struct page *page)
+{
+	struct pt_cache *c;
+	bool keep;
+
+	ASSERT(page_test(page, PG_table));
+#ifdef QUIRE_DEBUG
+	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
+		BUG_ON(!pte_none(((pte_t *)page_address(page))[i]));
+#endif
+	preempt_disable();
+	c = this_cpu_ptr(&pt_cache);
+	keep = c->count < PT_CACHE_MAX && page_node(page) == cpu_mem_node(smp_processor_id());
+	if (keep) {
+		page->private = (unsigned long)c->head;
+		c->head = page;
+		c->count++;
+	}
+	preempt_enable();
+	if (!keep)
+		table_release(page);
+}
+
+unsigned long pt_cache_drain(void)
+{
+	unsigned long n = 0;
+
+	for (;; n++) {
+		struct pt_cache *c;
+		struct page *page;
+
+		preempt_disable();
+		c = this_cpu_ptr(&pt_cache);
+		page = c->head;
+		if (page) {
+			c->head = (struct page *)page->private;
+			c->count--;
+		}
+		preempt_enable();
+		if (!page)
+			return n;
+		table_release(page);
+	}
+}
+
+/* Other CPUs' lists stay theirs: they are short, and each CPU that reclaims drains its own. */
+static unsigned long pt_cache_count(struct shrinker *s)
+{
+	return this_cpu_read(pt_cache.count);
+}
+
+static unsigned long pt_cache_scan(struct shrinker *s, unsigned long nr)
+{
+	return pt_cache_drain();
+}
+
+static struct shrinker pt_cache_shrinker = { .name = "page_tables", .count = pt_cache_count, .scan = pt_cache_scan };
+
+void pt_cache_init(void)
+{
+	shrinker_register(&pt_cache_shrinker);
+}
+
+pte_t *pt_alloc_slow(struct aspace *mm, unsigned long addr)
+{
+	pte_t *table = mm->arch.pgd;
+
+	for (int level = 3; level > 0; level--) {
+		pte_t *entry = table + pt_index(addr, level), e = pte_read(entry);
+
+		if (!pte_present(e)) {
+			struct page *page = table_alloc();
+
+			if (!page)
+				return NULL;
+			spin_lock(&mm->pt_lock);
+			e = pte_read(entry);
+			if (!pte_present(e)) {
+				e = pte_make(page_to_pfn(page), PAGE_TABLE_USER);
+				pte_set(entry, e);
+				page = NULL;
+			}
+			spin_unlock(&mm->pt_lock);
+			if (page)
+				pt_table_free(page);
+			else
+				atomic_long_inc(&mm->pt_pages);
+		}
+		table = pte_table(e);
+	}
+	return table + pt_index(addr, 0);
+}
+
+/* Does a whole table entry of this level around addr lie in [floor, ceiling)? Bounds that wrap mean the end of space. */
+static bool inside(unsigned long addr, int level, unsigned long floor, unsigned long ceiling)
+{
+	unsigned long size = PAGE_SIZE << (9 * level), base = addr & ~(size - 1);
+
+	return base >= floor && base + size - 1 <= ceiling - 1;
+}
+
+/* table of level `level`; frees the tables one level below where they are empty, after their own children. */
+static void free_level(struct tlb_gather *g, pte_t *table, int level, unsigned long start, unsigned long end,
+		       unsigned long floor, unsigned long ceiling)
+{
+	unsigned long addr, next;
+
+	for (addr = start; addr < end; addr = next) {
+		pte_t *entry = table + pt_index(addr, level), e = pte_read(entry);
+
+		next = pt_boundary(addr, level, end);
+		if (!pte_present(e) || pte_huge(e))
+			continue;
+		if (level > 1)
+			free_level(g, pte_table(e), level - 1, addr, next, floor, ceiling);
+		if (!inside(addr, level, floor, ceiling))
+			continue;
+		spin_lock(&g->mm->pt_lock);
+		pte_set(entry, (pte_t){ 0 });
+		spin_unlock(&g->mm->pt_lock);
+		tlb_gather_table(g, pfn_to_page(pte_pfn(e)), addr);
+	}
+}
+
+void pt_free_range(struct tlb_gather *g, unsigned long start, unsigned long end, unsigned long floor,
+		   unsigned long ceiling)
+{
+	free_level(g, g->mm->arch.pgd, 3, start, end, floor, ceiling);
+}

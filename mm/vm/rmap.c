@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rmap.c - from a page to its page-table entries.
+ *
+ * Anonymous page: its anon_vma names a subtree of VMAs (anon_vma.c); a file page: the interval tree of its mapping
+ * (i_mmap.c). In each such VMA the page can be at one address only: start + (index - pgoff). Whether it is there, the
+ * entry says; it is read under that address space's pt_lock. Tables cannot go away meanwhile: munmap unlinks a VMA from
+ * here, which takes the lock we hold, before it frees them.
+ */
+#include "mm/phys/zone.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+
+struct walk {
+	struct page *page;
+	rmap_fn fn;
+	void *arg;
+};
+
+static int walk_vma(struct walk *w, struct vma *vma)
+{
+	unsigned long index = w->page->index, addr;
+	struct aspace *mm = vma->mm;
+	int ret = 0;
+	pte_t *pte, e;
+
+	if (index < vma->pgoff || index - vma->pgoff >= vma_pages(vma))
+		return 0;
+	addr = vma->start + ((index - vma->pgoff) << PAGE_SHIFT);
+	spin_lock(&mm->pt_lock);
+	pte = pt_find(mm, addr);
+	if (pte) {
+		e = pte_read(pte);
+		if (pte_mapped(e) && !pte_special(e) && pte_pfn(e) == page_to_pfn(w->page))
+			ret = w->fn(w->page, vma, addr, pte, w->arg);
+	}
+	spin_unlock(&mm->pt_lock);
+	cond_resched();
+	return ret;
+}
+
+/* Next node of top's subtree in pre-order, NULL at the end. => root locked */
+static struct anon_vma *next_node(struct anon_vma *top, struct anon_vma *av)
+{
+	if (!list_empty(&av->children))
+		return list_first_entry(&av->children, struct anon_vma, sibling);
+	while (av != top) {
+		if (!list_is_last(&av->sibling, &av->parent->children))
+			return list_next_entry(av, sibling);
+		av = av->parent;
+	}
+	return NULL;
+}
+
+static int walk_anon(struct walk *w)
+{
+	struct anon_vma *top = page_anon_vma_get(w->page), *av;
+	struct vma *vma;
+	int ret = 0;
+
+	if (!top)
+		return 0;
+	mutex_lock(&top->root->lock);
+	for (av = top; av && !ret; av = next_node(top, av)) {
+		list_for_each_entry(vma, &av->vmas, anon_chain) {
+			ret = walk_vma(w, vma);
+			if (ret)
+				break;
+		}
+	}
+	mutex_unlock(&top->root->lock);
+	anon_vma_put(top, 1);
+	return ret;
+}
+
+static int walk_file(struct walk *w)
+{
+	struct mapping *m = READ_ONCE(w->page->mapping);
+	unsigned long index = w->page->index;
+	struct vma *vma;
+	int ret = 0;
+
+	if (!m)
+		return 0;
+	mutex_lock(&m->i_mmap_lock);
+	for (vma = i_mmap_first(m, index, index); vma && !ret; vma = i_mmap_next(vma, index, index))
+		ret = walk_vma(w, vma);
+	mutex_unlock(&m->i_mmap_lock);
+	return ret;
+}
+
+int rmap_walk(struct page *page, rmap_fn fn, void *arg)
+{
+	struct walk w = { .page = page, .fn = fn, .arg = arg };
+
+	return page_test(page, PG_anon) ? walk_anon(&w) : walk_file(&w);
+}
+
+struct referenced {
+	int count;
+	unsigned long vm_flags;
+};
+
+static int referenced_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte, void *arg)
+{
+	struct referenced *r = arg;
+
+	r->vm_flags |= vma->flags;
+	if (pte_young(pte_read(pte))) {
+		__atomic_fetch_and(&pte->v, ~PTE_ACCESSED, __ATOMIC_SEQ_CST);
+		r->count++; /* no flush: a stale TLB only delays the next accessed bit */
+	}
+	return 0;
+}
+
+int page_referenced(struct page *page, unsigned long *vm_flags)
+{
+	struct referenced r = { 0 };
+
+	if (page_mapped(page))
+		rmap_walk(page, referenced_one, &r);
+	if (page_test_and_clear(page, PG_referenced))
+		r.count++;
+	*vm_flags = r.vm_flags;
+	return r.count;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * zap.c - taking the pages of a range out of a page table: munmap, exit, MADV_DONTNEED, truncation.
+ *
+ * Each entry is cleared under pt_lock and its page handed to the gather (tlbgather.c), which frees after the flush. What
+ * the entry knew of the page goes to the page first: a dirty bit of a file page must not be lost. For private anonymous
+ * memory dirty and accessed say nothing any more.
+ * Works under aspace->lock (either way) or, for truncation, under the mapping's i_mmap_lock.
+ */
+#include "mm/phys/page_alloc.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+#include "mm/vm/tlbgather.h"
+
+struct zap {
+	struct tlb_gather *g;
+	bool keep_cows; /* only the file's own pages */
+	bool fullmm;
+};
+
+static int zap_before(struct pt_walk *w, unsigned long addr)
+{
+	tlb_gather_room(((struct zap *)w->arg)->g, PT_BATCH);
+	return 0;
+}
+
+static noinline void zap_file_page(struct tlb_gather *g, struct page *page, pte_t e)
+{
+	if (pte_dirty(e) && !page_test(page, PG_dirty))
+		pagecache_set_dirty(page);
+	if (pte_young(e) && !page_test(page, PG_referenced))
+		page_set(page, PG_referenced);
+	g->rss[page_test(page, PG_swapbacked) ? RSS_SHMEM : RSS_FILE]++;
+}
+
+static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
+{
+	struct zap *z = w->arg;
+	struct tlb_gather *g = z->g;
+	unsigned long first = 0, last = 0;
+
+	for (; addr < end; addr += PAGE_SIZE, pte++) {
+		pte_t e = pte_read(pte);
+		struct page *page;
+
+		if (pte_none(e))
+			continue;
+		if (unlikely(!pte_mapped(e))) { /* swap, migration: nothing holds a page */
+			pte_set(pte, (pte_t){ 0 });
+			continue;
+		}
+		page = pfn_to_page(pte_pfn(e));
+		if (unlikely(z->keep_cows) && !pte_special(e) && page_test(page, PG_anon))
+			continue;
+		if (z->fullmm)
+			pte_set(pte, (pte_t){ 0 });
+		else
+			e = pte_get_and_clear(pte);
+		if (!first)
+			first = addr;
+		last = addr;
+		if (unlikely(pte_special(e)))
+			continue;
+		if (likely(page_test(page, PG_anon)))
+			g->rss[RSS_ANON]++;
+		else
+			zap_file_page(g, page, e);
+		tlb_gather_page(g, page, atomic_add_return(-1, &page->mapcount) < 0 ? GATHER_LAST : 0);
+	}
+	if (first)
+		tlb_gather_range(g, first, last + PAGE_SIZE);
+	return 0;
+}
+
+static const struct pt_walk_ops zap_ops = { .before = zap_before, .ptes = zap_ptes };
+
+static void zap(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end, bool keep_cows)
+{
+	struct zap z = { .g = g, .keep_cows = keep_cows, .fullmm = g->fullmm };
+	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &z };
+
+	pt_walk(&w, &zap_ops, start, end);
+}
+
+void zap_range(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end)
+{
+	zap(g, vma, start, end, false);
+}
+
+void zap_vma_range(struct vma *vma, unsigned long start, unsigned long end)
+{
+	struct tlb_gather g;
+
+	vm_rss(vma->mm);
+	tlb_gather_init(&g, vma->mm, 0);
+	zap(&g, vma, start, end, false);
+	tlb_gather_finish(&g);
+}
+
+/* The part of the VMA that maps pages [first, last]. */
+static void unmap_one(struct vma *vma, unsigned long first, unsigned long last, bool keep_cows)
+{
+	unsigned long from = max(first, vma->pgoff), to = min(last, vma->pgoff + vma_pages(vma) - 1);
+	struct tlb_gather g;
+
+	tlb_gather_init(&g, vma->mm, 0);
+	zap(&g, vma, vma->start + ((from - vma->pgoff) << PAGE_SHIFT),
+	    vma->start + ((to - vma->pgoff + 1) << PAGE_SHIFT), keep_cows);
+	tlb_gather_finish(&g);
+}
+
+/*
+ * Hook of the page cache. cows: private copies go as well (truncation), else they stay (hole punching).
+ * => truncate_lock held for writing, so no fault brings an entry back
+ */
+void vm_unmap_pages(struct mapping *m, unsigned long first, unsigned long last, int cows)
+{
+	struct vma *vma;
+
+	mutex_lock(&m->i_mmap_lock);
+	for (vma = i_mmap_first(m, first, last); vma; vma = i_mmap_next(vma, first, last))
+		unmap_one(vma, first, last, !cows);
+	mutex_unlock(&m->i_mmap_lock);
+}
+
+void vm_unmap_mapping(struct mapping *m, unsigned long first, unsigned long last)
+{
+	vm_unmap_pages(m, first, last, 1);
+}
