@@ -167,7 +167,6 @@ static void set_word(const struct word *w)
 
 void params_parse(const char *cmdline)
 {
-	unsigned int first = nr_words;
 	size_t room = text + sizeof(text) - text_end;
 	const char *p = cmdline;
 	bool for_init = false;
@@ -196,10 +195,9 @@ void params_parse(const char *cmdline)
 		eq = strchr(word, '=');
 		if (eq)
 			*eq++ = 0;
-		words[nr_words++] = (struct word){ word, eq };
+		words[nr_words] = (struct word){ word, eq };
+		set_word(&words[nr_words++]);
 	}
-	for (unsigned int i = first; i < nr_words; i++)
-		set_word(&words[i]);
 }
 
 const char *param_get(const char *name)

@@ -15,6 +15,7 @@
 
 #define MAX_ROUNDS 8
 
+DEFINE_PER_CPU(u32, __preempt_count) = NO_RESCHED;
 DEFINE_PER_CPU(u32, softirq_pending);
 DEFINE_PER_CPU(u64[NR_SOFTIRQS], softirq_count);
 void (*softirq_wake_daemon)(void);

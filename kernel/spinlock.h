@@ -30,6 +30,7 @@ enum lock_rank {
 	RANK_TTY,
 	RANK_INODE_DIR, /* inode->lock of directories, then of files */
 	RANK_INODE,
+	RANK_SHOW_TREE, /* tree of procfs and sysfs names */
 	RANK_PIPE,
 	RANK_MMAP, /* aspace->lock */
 	RANK_MAPPING, /* mapping->invalidate / truncate */
@@ -68,8 +69,11 @@ enum lock_rank {
 struct lock_class {
 	const char *name;
 	u16 rank;
-	u8 in_irq; /* seen in interrupt context */
-	u8 irqs_on; /* seen taken with interrupts on */
+	u8 in_irq;      /* seen in interrupt context */
+	u8 irqs_on;     /* seen taken with interrupts on */
+	u8 under_irq;   /* seen taken while holding a lock with in_irq */
+	u8 in_softirq;  /* seen in softirq context */
+	u8 softirqs_on; /* seen taken with softirqs on */
 };
 
 typedef struct spinlock {

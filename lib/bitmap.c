@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* bitmap.c - sets of small numbers, a word at a time; bits of the last word beyond n are never looked at. */
 #include "lib/bitmap.h"
+#include "lib/math.h"
 #include "lib/printf.h"
 
 #define LOW_MASK(n) ((n) & 63 ? (1ul << ((n) & 63)) - 1 : ~0ul) /* valid bits of the last word */
@@ -161,7 +162,7 @@ unsigned long bitmap_weight(const unsigned long *map, unsigned long n)
 	unsigned long sum = 0;
 
 	for (unsigned long i = 0; i < BITS_TO_LONGS(n); i++)
-		sum += __builtin_popcountl(word(map, i, n));
+		sum += hweight64(word(map, i, n));
 	return sum;
 }
 

