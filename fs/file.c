@@ -50,6 +50,7 @@ struct file *file_alloc(const struct path *path, const struct file_ops *ops, u32
 	f->epoll = NULL;
 	f->flock = 0;
 	f->wrote = false;
+	f->locks_pos = S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
 	smp_store_release(&f->refs.v, 1);
 	count(files_opened);
 	return f;

@@ -210,6 +210,23 @@ ssize_t cached_write(struct file *f, const void __user *buf, size_t n, u64 *pos)
 	return ret;
 }
 
+ssize_t vfs_write_kernel(struct file *f, const void *buf, size_t n, u64 *pos)
+{
+	struct inode *inode = f->inode;
+	ssize_t ret;
+
+	if (!inode->mapping || (s64)*pos < 0 || *pos + n > S64_MAX)
+		return -EINVAL;
+	inode_lock(inode);
+	ret = pagecache_write_kernel(inode->mapping, *pos, buf, n);
+	if (ret > 0) {
+		*pos += ret;
+		inode_update_mtime(inode);
+	}
+	inode_unlock(inode);
+	return ret;
+}
+
 struct mapping *cached_mmap(struct file *f, unsigned long vm_flags)
 {
 	if (!(f->flags & O_NOATIME))

@@ -200,8 +200,22 @@ struct file {
 	int owner;                  /* F_SETOWN */
 	void *epoll;                /* sys: epoll items that watch this file */
 	u8 flock;                   /* flock(2) held: LOCK_SH 1, LOCK_EX 2 */
+	bool locks_pos;             /* regular files and directories: one read or write at a time */
 	bool wrote;                 /* counted in inode->writers */
 };
+/* The file position for one call: locked only when somebody else may use it. */
+static inline bool file_pos_lock(struct file *f)
+{
+	if (likely(atomic_read(&f->refs) <= 1 || !f->locks_pos))
+		return false;
+	mutex_lock(&f->pos_lock);
+	return true;
+}
+static inline void file_pos_unlock(struct file *f, bool locked)
+{
+	if (unlikely(locked))
+		mutex_unlock(&f->pos_lock);
+}
 static inline bool file_can_read(const struct file *f)
 {
 	return !(f->flags & (O_WRONLY | O_PATH));
@@ -250,6 +264,8 @@ extern void (*file_release_hook)(struct file *f);
 ssize_t vfs_read(struct file *f, void __user *buf, size_t n, u64 *pos);
 ssize_t vfs_write(struct file *f, const void __user *buf, size_t n, u64 *pos);
 ssize_t vfs_read_kernel(struct file *f, void *buf, size_t n, u64 pos); /* regular files */
+/* From kernel memory, regular files with pages (copy_file_range, initramfs); pos moves. */
+ssize_t vfs_write_kernel(struct file *f, const void *buf, size_t n, u64 *pos);
 s64 vfs_llseek(struct file *f, s64 off, int whence);
 int vfs_getattr(const struct path *p, struct kstat *st);
 int vfs_setattr(const struct path *p, const struct kstat *attr, unsigned int mask);

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * calls_file.c - the system calls on open files that move data: read, write and their vector and positional forms,
+ * seeking, copying between files.
+ *
+ * The file position is used in place (f->pos); it is locked only when the file is shared, and only for files that have
+ * one. A descriptor looked up in a table of one's own takes no reference.
+ */
+#include "arch/uaccess.h"
+#include "lib/err.h"
+#include "mm/kmem/slab.h"
+#include "sched/sched.h"
+#include "sys/files.h"
+#include "sys/process.h"
+#include "sys/syscall.h"
+
+#define IOV_MAX 1024
+#define IOV_FAST 8
+#define COPY_CHUNK 65536ul
+#define RWF_SUPPORTED 0x1f /* HIPRI, DSYNC, SYNC, NOWAIT, APPEND */
+#define RWF_APPEND 0x10
+
+static inline void account_read(ssize_t n)
+{
+	struct process *p = current_proc;
+
+	p->read_calls++;
+	if (n > 0)
+		p->read_chars += n;
+}
+static inline void account_write(ssize_t n)
+{
+	struct process *p = current_proc;
+
+	p->write_calls++;
+	if (n > 0)
+		p->write_chars += n;
+}
+
+SYSCALL(read)
+{
+	struct fd fd = fd_get(a0);
+	struct file *f = fd.file;
+	ssize_t ret;
+	bool locked;
+
+	if (unlikely(!f))
+		return -EBADF;
+	locked = file_pos_lock(f);
+	ret = vfs_read(f, (void __user *)a1, a2, &f->pos);
+	file_pos_unlock(f, locked);
+	account_read(ret);
+	fd_put(fd);
+	return ret;
+}
+
+SYSCALL(write)
+{
+	struct fd fd = fd_get(a0);
+	struct file *f = fd.file;
+	ssize_t ret;
+	bool locked;
+
+	if (unlikely(!f))
+		return -EBADF;
+	locked = file_pos_lock(f);
+	ret = vfs_write(f, (const void __user *)a1, a2, &f->pos);
+	file_pos_unlock(f, locked);
+	account_write(ret);
+	fd_put(fd);
+	return ret;
+}
+
+static bool has_no_position(const struct file *f)
+{
+	return f->ops->llseek == file_no_seek || S_ISFIFO(f->inode->mode) || S_ISSOCK(f->inode->mode);
+}
+
+SYSCALL(pread64)
+{
+	struct fd fd = fd_get(a0);
+	u64 pos = a3;
+	ssize_t ret;
+
+	if (!fd.file)
+		return -EBADF;
+	if ((s64)pos < 0)
+		ret = -EINVAL;
+	else
+		ret = has_no_position(fd.file) ? -ESPIPE : vfs_read(fd.file, (void __user *)a1, a2, &pos);
+	account_read(ret);
+	fd_put(fd);
+	return ret;
+}
+
+SYSCALL(pwrite64)
+{
+	struct fd fd = fd_get(a0);
+	u64 pos = a3;
+	ssize_t ret;
+
+	if (!fd.file)
+		return -EBADF;
+	if ((s64)pos < 0)
+		ret = -EINVAL;
+	else
+		ret = has_no_position(fd.file) ? -ESPIPE : vfs_write(fd.file, (const void __user *)a1, a2, &pos);
+	account_write(ret);
+	fd_put(fd);
+	return ret;
+}
+
+struct iovec {
+	u64 base, len;
+};
+struct vector { /* a user's iovec array in kernel memory */
+	struct iovec fast[IOV_FAST];
+	struct iovec *v;
+	u32 n;
+};
+
+static int vector_get(struct vector *vec, u64 user, u64 n)
+{
+	u64 total = 0;
+
+	vec->v = vec->fast;
+	vec->n = n;
+	if (n > IOV_MAX)
+		return -EINVAL;
+	if (n > IOV_FAST) {
+		vec->v = kmalloc(n * sizeof(*vec->v), GFP_KERNEL);
+		if (!vec->v)
+			return -ENOMEM;
+	}
+	if (copy_from_user(vec->v, (void __user *)user, n * sizeof(*vec->v))) {
+		if (vec->v != vec->fast)
+			kfree(vec->v);
+		return -EFAULT;
+	}
+	for (u32 i = 0; i < n; i++) {
+		if ((s64)vec->v[i].len < 0 || __builtin_add_overflow(total, vec->v[i].len, &total) || (s64)total < 0) {
+			if (vec->v != vec->fast)
+				kfree(vec->v);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static void vector_put(struct vector *vec)
+{
+	if (vec->v != vec->fast)
+		kfree(vec->v);
+}
+
+static ssize_t vector_io(struct file *f, struct vector *vec, u64 *pos, bool writes)
+{
+	ssize_t done = 0;
+
+	for (u32 i = 0; i < vec->n; i++) {
+		struct iovec *v = &vec->v[i];
+		ssize_t ret;
+
+		if (!v->len && (i + 1 < vec->n || done))
+			continue;
+		ret = writes ? vfs_write(f, (const void __user *)v->base, v->len, pos) :
+			       vfs_read(f, (void __user *)v->base, v->len, pos);
+		if (ret < 0)
+			return done ? done : ret;
+		done += ret;
+		if ((u64)ret < v->len)
+			break;
+	}
+	return done;
+}
+
+/* pos NULL: the file's own position. */
+static ssize_t do_vector(int n, u64 user, u64 count, u64 *pos, bool writes)
+{
+	struct fd fd = fd_get(n);
+	struct vector vec;
+	ssize_t ret;
+
+	if (!fd.file)
+		return -EBADF;
+	if (pos && (s64)*pos < 0)
+		ret = -EINVAL;
+	else if (pos && has_no_position(fd.file))
+		ret = -ESPIPE;
+	else if (writes ? !file_can_write(fd.file) : !file_can_read(fd.file))
+		ret = -EBADF;
+	else
+		ret = vector_get(&vec, user, count);
+	if (!ret) {
+		bool locked = !pos && file_pos_lock(fd.file);
+
+		ret = vector_io(fd.file, &vec, pos ? pos : &fd.file->pos, writes);
+		file_pos_unlock(fd.file, locked);
+		vector_put(&vec);
+	}
+	if (writes)
+		account_write(ret);
+	else
+		account_read(ret);
+	fd_put(fd);
+	return ret;
+}
+
+SYSCALL(readv)
+{
+	return do_vector(a0, a1, a2, NULL, false);
+}
+
+SYSCALL(writev)
+{
+	return do_vector(a0, a1, a2, NULL, true);
+}
+
+SYSCALL(preadv)
+{
+	u64 pos = a3;
+
+	return do_vector(a0, a1, a2, &pos, false);
+}
+
+SYSCALL(pwritev)
+{
+	u64 pos = a3;
+
+	return do_vector(a0, a1, a2, &pos, true);
+}
+
+/* Position -1: the file's own. Flags are hints here, except APPEND. */
+SYSCALL(preadv2)
+{
+	u64 pos = a3;
+
+	if (a5 & ~RWF_SUPPORTED)
+		return -EOPNOTSUPP;
+	return do_vector(a0, a1, a2, pos == ~0ull ? NULL : &pos, false);
+}
+
+SYSCALL(pwritev2)
+{
+	u64 pos = a3;
+
+	if (a5 & ~RWF_SUPPORTED)
+		return -EOPNOTSUPP;
+	if (a5 & RWF_APPEND) {
+		struct fd fd = fd_get(a0);
+
+		if (!fd.file)
+			return -EBADF;
+		pos = fd.file->inode->mapping ? fd.file->inode->mapping->size : pos;
+		fd_put(fd);
+	}
+	return do_vector(a0, a1, a2, pos == ~0ull ? NULL : &pos, true);
+}
+
+SYSCALL(lseek)
+{
+	struct fd fd = fd_get(a0);
+	s64 ret;
+	bool locked;
+
+	if (!fd.file)
+		return -EBADF;
+	locked = file_pos_lock(fd.file);
+	ret = vfs_llseek(fd.file, a1, (int)a2);
+	file_pos_unlock(fd.file, locked);
+	fd_put(fd);
+	return ret;
+}
+
+/* Copies between two files whose contents are in the page cache. => bytes or -errno; positions move */
+static ssize_t copy_cached(struct file *in, u64 *ipos, struct file *out, u64 *opos, size_t n)
+{
+	char *buf = kmalloc(COPY_CHUNK, GFP_KERNEL);
+	ssize_t done = 0, ret = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	while (n) {
+		ret = pagecache_read_kernel(in->inode->mapping, *ipos, buf, min(n, COPY_CHUNK));
+		if (ret <= 0)
+			break;
+		ret = vfs_write_kernel(out, buf, ret, opos);
+		if (ret <= 0)
+			break;
+		*ipos += ret;
+		done += ret;
+		n -= ret;
+		if (fatal_signal_pending())
+			break;
+		cond_resched();
+	}
+	kfree(buf);
+	return done ? done : ret;
+}
+
+static bool is_cached(const struct file *f)
+{
+	return S_ISREG(f->inode->mode) && f->inode->mapping;
+}
+
+SYSCALL(sendfile)
+{
+	struct fd out = fd_get(a0), in = fd_get(a1);
+	u64 user_pos = 0, *ipos;
+	ssize_t ret;
+
+	if (!out.file || !in.file || !file_can_write(out.file) || !file_can_read(in.file))
+		ret = -EBADF;
+	else if (!is_cached(in.file) || !is_cached(out.file) || (out.file->flags & O_APPEND))
+		ret = -EINVAL; /* programs fall back to read and write */
+	else if (a2 && get_user_u64(&user_pos, (u64 __user *)a2))
+		ret = -EFAULT;
+	else if ((s64)user_pos < 0)
+		ret = -EINVAL;
+	else {
+		ipos = a2 ? &user_pos : &in.file->pos;
+		ret = copy_cached(in.file, ipos, out.file, &out.file->pos, min_t(u64, a3, 0x7ffff000));
+		if (a2 && put_user_u64(user_pos, (u64 __user *)a2))
+			ret = -EFAULT;
+	}
+	if (in.file)
+		fd_put(in);
+	if (out.file)
+		fd_put(out);
+	return ret;
+}
+
+/* Optional user positions of copy_file_range: *pos the one to use. */
+static int user_pos(u64 user, u64 *store, struct file *f, u64 **pos)
+{
+	*pos = &f->pos;
+	if (!user)
+		return 0;
+	if (get_user_u64(store, (u64 __user *)user))
+		return -EFAULT;
+	*pos = store;
+	return (s64)*store < 0 ? -EINVAL : 0;
+}
+
+static ssize_t do_copy_range(struct file *in, u64 in_user, struct file *out, u64 out_user, u64 n)
+{
+	u64 in_store, out_store, *ipos, *opos;
+	ssize_t ret;
+
+	if (S_ISDIR(in->inode->mode) || S_ISDIR(out->inode->mode))
+		return -EISDIR;
+	if (!is_cached(in) || !is_cached(out))
+		return -EINVAL;
+	if (!file_can_read(in) || !file_can_write(out) || (out->flags & O_APPEND))
+		return -EBADF;
+	ret = user_pos(in_user, &in_store, in, &ipos);
+	if (!ret)
+		ret = user_pos(out_user, &out_store, out, &opos);
+	if (ret)
+		return ret;
+	n = min_t(u64, n, 0x7ffff000);
+	if (in->inode == out->inode && *ipos < *opos + n && *opos < *ipos + n)
+		return -EINVAL;
+	ret = copy_cached(in, ipos, out, opos, n);
+	if (ret > 0 && ((in_user && put_user_u64(in_store, (u64 __user *)in_user)) ||
+			(out_user && put_user_u64(out_store, (u64 __user *)out_user))))
+		ret = -EFAULT;
+	return ret;
+}
+
+SYSCALL(copy_file_range)
+{
+	struct fd in = fd_get(a0), out = fd_get(a2);
+	ssize_t ret;
+
+	if (!in.file || !out.file)
+		ret = -EBADF;
+	else
+		ret = a5 ? -EINVAL : do_copy_range(in.file, a1, out.file, a3, a4);
+	if (in.file)
+		fd_put(in);
+	if (out.file)
+		fd_put(out);
+	return ret;
+}
