@@ -23,12 +23,6 @@
 #include "lib/string.h"
 #include "mm/phys/zone_layout.h"
 
-struct bootmem bootmem __initdata;
-phys_addr_t diskmem_start, diskmem_end;
-static u64 diskmem_bytes;
-static bool bootmem_on; /* outlives the freed instance */
-BOOT_PARAM_SIZE("diskmem", diskmem_bytes, 0, GiB(64), "RAM set aside for disk models, outside all zones");
-
 static void bm_insert(struct bootmem_range *list, u32 *nr, u32 at, struct bootmem_range r)
 {
 	for (u32 i = *nr; i > at; i--)
@@ -164,6 +158,12 @@ bool bm_next_free(const struct bootmem *bm, phys_addr_t *pos, phys_addr_t *start
 }
 
 #ifndef QUIRE_HOST
+struct bootmem bootmem __initdata;
+phys_addr_t diskmem_start, diskmem_end;
+static u64 diskmem_bytes;
+static bool bootmem_on; /* outlives the freed instance */
+BOOT_PARAM_SIZE("diskmem", diskmem_bytes, 0, GiB(64), "RAM set aside for disk models, outside all zones");
+
 extern char __kernel_start[], __kernel_end[];
 
 /* The part of [start, end) each node owns, in order; what no node claims goes to the node of the range before. */

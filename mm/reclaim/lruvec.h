@@ -57,7 +57,7 @@ static __always_inline void lruvec_count_locked(struct lruvec *v, enum lru_list 
 }
 static __always_inline void lruvec_del_locked(struct lruvec *v, struct page *page, enum lru_list lru)
 {
-	list_del(&page->lru);
+	__list_del(&page->lru);
 	lruvec_count_locked(v, lru, -(1l << compound_order(page)));
 }
 static __always_inline void lruvec_add_locked(struct lruvec *v, struct page *page, enum lru_list lru)
