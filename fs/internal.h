@@ -84,7 +84,6 @@ static inline struct inode *path_inode(const struct path *p)
 	return p->dentry->inode;
 }
 void inode_update_mtime(struct inode *inode);
-void inode_touch_atime(struct inode *inode);
 int inode_default_setattr(struct inode *inode, const struct kstat *attr, unsigned int mask);
 int attr_allowed(struct inode *inode, const struct kstat *attr, unsigned int mask, const struct fs_cred *cred);
 

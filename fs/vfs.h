@@ -317,6 +317,7 @@ struct inode *inode_new(struct superblock *sb, umode_t mode); /* refs 1; NULL */
 void inode_put(struct inode *inode);
 void inode_init_owner(struct inode *inode, const struct inode *dir);
 void inode_fill_stat(struct inode *inode, struct kstat *st);
+void inode_touch_atime(struct inode *inode); /* after a read (relatime) */
 void inode_touch(struct inode *inode, unsigned int which); /* ATTR_ATIME|MTIME|CTIME = now */
 void dentry_instantiate(struct dentry *d, struct inode *inode); /* takes the reference over */
 struct dentry *dentry_alloc(struct dentry *parent, const char *name, size_t len); /* NULL */
