@@ -20,7 +20,7 @@ KTEST(vmalloc, contents_and_guards)
 		u8 *p = vmalloc(n), *q = vzalloc(n);
 		size_t top = ALIGN_UP(n, PAGE_SIZE);
 
-		KT_ASSERT(p && q && is_vmalloc_addr(p) && !is_vmalloc_addr(&n));
+		KT_ASSERT(p && q && is_vmalloc_addr(p) && !is_vmalloc_addr(__va(0)));
 		KT_ASSERT(!memchr_inv(q, 0, n));
 		memset(p, 0x77, top);
 		KT_ASSERT(!memchr_inv(q, 0, n));
