@@ -241,14 +241,19 @@ static struct ap_data *__init write_trampoline(void)
 	return d;
 }
 
+/* A short wait pauses; a long one halts between the ticks, which is cheaper to emulate than millions of pauses. */
 static bool __init wait_alive(u32 cpu, u64 ns)
 {
-	u64 until = arch_clock_ns() + ns;
+	u64 now = arch_clock_ns(), until = now + ns, patience = now + 1000000;
 
 	while (smp_load_acquire(&ap_alive) != cpu + 1) {
-		if (arch_clock_ns() >= until)
+		now = arch_clock_ns();
+		if (now >= until)
 			return false;
-		cpu_relax();
+		if (now < patience || irqs_disabled())
+			cpu_relax();
+		else
+			__asm__ volatile("hlt" : : : "memory");
 	}
 	return true;
 }
