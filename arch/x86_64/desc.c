@@ -7,6 +7,7 @@
  * trusted: debug, NMI, double fault, machine check. The lowest word of such a stack holds the CPU's per-CPU offset:
  * the stub finds its data without believing the GS base it was interrupted with.
  */
+#include "arch/mmu.h"
 #include "internal.h"
 #include "kernel/bug.h"
 #include "kernel/preempt.h"
@@ -53,7 +54,7 @@ unsigned long __per_cpu_offset[NR_CPUS];
 static u8 boot_ist[NR_IST][STACK_BYTES_IST] __aligned(STACK_BYTES_IST);
 u8 *desc_ist_memory[NR_CPUS]; /* NR_IST * STACK_BYTES_IST for each other CPU; arch_percpu_init() fills it */
 
-static struct gate idt[256] __aligned(4096);
+static struct gate idt[256] __aligned(4096) __section(".bss.page_aligned");
 extern u64 trap_stubs[32], irq_stubs[256]; /* entry.asm */
 
 static unsigned int ist_of(unsigned int vector)
@@ -81,6 +82,17 @@ void desc_init_idt(void)
 		idt[v] = (struct gate){ .offset_low = a, .selector = KERNEL_CS, .ist = ist_of(v),
 					.type = 0x8e | dpl << 5, .offset_mid = a >> 16, .offset_high = a >> 32 };
 	}
+}
+
+/* Nobody changes the table any more: read-only in the image and in the direct map. => the final page tables are loaded */
+void desc_protect_idt(void)
+{
+	phys_addr_t pa = __pa(idt);
+
+	if (kernel_map((unsigned long)idt, pa, PAGE_SIZE, PAGE_KERNEL_RO) ||
+	    kernel_map((unsigned long)__va(pa), pa, PAGE_SIZE, PAGE_KERNEL_RO))
+		panic("desc: cannot protect the IDT");
+	tlb_flush_all_local();
 }
 
 void desc_init_cpu(u32 cpu)

@@ -30,6 +30,7 @@ void arch_early_init(void)
 	smap_patch();
 	boot_collect();
 	paging_init();
+	desc_protect_idt();
 	cpu_init_this();
 	pr_info("cpu: %s", cpu_features.model);
 	pr_info("boot: %s, %u memory ranges, %u modules", boot_info.loader, boot_info.nr_ranges, boot_info.nr_modules);

@@ -85,6 +85,7 @@ void smap_patch(void);   /* stac/clac into the text; while it is still writable 
 /* desc.c */
 void desc_init_cpu(u32 cpu); /* GDT, TSS, IST stacks, IDT of the CPU we run on */
 void desc_init_idt(void);
+void desc_protect_idt(void);
 void desc_set_stack(u64 stack_top); /* kernel stack of the thread that runs next (TSS.rsp0 and the syscall entry) */
 
 /* paging.c */
