@@ -478,6 +478,19 @@ static unsigned long lru_scan(struct shrinker *s, unsigned long nr)
 	return freed;
 }
 
+unsigned long dcache_nr(void)
+{
+	return slab_nr_objects(dentry_cache);
+}
+
+/* Columns as in Linux: all, unused, age limit, wanted pages, negative (not counted here), unused. */
+static int dentry_state_show(struct seq *seq)
+{
+	seq_printf(seq, "%lu\t%lu\t45\t0\t0\t0\n", dcache_nr(), READ_ONCE(nr_lru));
+	return 0;
+}
+SHOW("/proc/sys/fs/dentry-state", 0444, dentry_state_show, NULL);
+
 static struct shrinker dentry_shrinker = { .name = "dentry", .count = lru_count, .scan = lru_scan };
 
 void dcache_init(void)

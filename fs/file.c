@@ -319,6 +319,11 @@ struct file *anon_file(const char *name, const struct file_ops *ops, void *priva
 	return f;
 }
 
+unsigned long files_nr(void)
+{
+	return atomic_long_read(&nr_files);
+}
+
 static int file_nr_show(struct seq *seq)
 {
 	seq_printf(seq, "%ld\t0\t%ld\n", atomic_long_read(&nr_files), sysctl_file_max);

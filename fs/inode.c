@@ -273,6 +273,20 @@ int vfs_setattr(const struct path *p, const struct kstat *attr, unsigned int mas
 	return err;
 }
 
+static int inode_nr_show(struct seq *seq)
+{
+	seq_printf(seq, "%lu\t0\n", slab_nr_objects(inode_cache));
+	return 0;
+}
+SHOW("/proc/sys/fs/inode-nr", 0444, inode_nr_show, NULL);
+
+void fs_counts(struct fs_counts *out)
+{
+	out->dentries = dcache_nr();
+	out->inodes = slab_nr_objects(inode_cache);
+	out->files = files_nr();
+}
+
 void inode_init(void)
 {
 	inode_cache = slab_create("inode", sizeof(struct inode), 64, SLAB_RECLAIMABLE, NULL);

@@ -58,6 +58,7 @@ void dentry_tree_kill(struct dentry *root);
 bool dentry_is_below(struct dentry *d, struct dentry *top);
 void dentry_rename(struct dentry *d, struct dentry *parent, const char *name, u32 len, char *text);
 int dentry_name_room(u32 len, char **text);
+unsigned long dcache_nr(void);
 void dcache_init(void);
 
 /* inode.c */
@@ -162,6 +163,7 @@ struct mapping *cached_mmap(struct file *f, unsigned long vm_flags);
 int cached_fsync(struct file *f, int datasync);
 
 /* file.c */
+unsigned long files_nr(void);
 void file_init(void);
 void flock_release(struct file *f);
 

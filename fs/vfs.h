@@ -405,6 +405,10 @@ struct proc_file {
 };
 extern const struct proc_ops *proc_ops;
 
+struct fs_counts { /* objects alive: for tests and for the check after an attack */
+	unsigned long dentries, inodes, files;
+};
+void fs_counts(struct fs_counts *out);
 void fs_init(void);                /* caches, rootfs (tmpfs) mounted at /, kernel_fs set, types registered */
 int initramfs_unpack(const void *data, size_t bytes); /* into /; 0 or -errno after a clear line */
 
