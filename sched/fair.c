@@ -36,22 +36,9 @@ const u32 fair_weights[40] = {
 	110,   87,    70,    56,    45,	   36,	  29,	 23,	18,    15,    /* 10 */
 };
 
-/* Real ns to virtual ns, rounded to nearest: many small steps must not add up to free time. */
-static inline u64 to_virtual(u64 ns, u32 weight)
-{
-	if (likely(weight == FAIR_WEIGHT_0))
-		return ns;
-	return (ns * FAIR_WEIGHT_0 + weight / 2) / weight;
-}
-
 static inline struct sched_entity *entity(const struct rb_node *node)
 {
 	return rb_entry(node, struct sched_entity, node);
-}
-
-static inline bool before(u64 a, u64 b)
-{
-	return (s64)(a - b) < 0;
 }
 
 static inline s64 key_of(const struct fair_rq *q, u64 vruntime)
@@ -64,40 +51,13 @@ void fair_init(struct fair_rq *q)
 	*q = (struct fair_rq){ .tree = RB_ROOT };
 }
 
-/* Distance of V from base, rounded down. */
-static s64 avg_key(const struct fair_rq *q)
-{
-	s64 load = (s64)q->load;
-
-	if (!load)
-		return 0;
-	return q->sum >= 0 ? q->sum / load : -((-q->sum + load - 1) / load);
-}
-
-u64 fair_vtime(const struct fair_rq *q)
-{
-	return q->base + (u64)avg_key(q);
-}
-
-static inline bool vruntime_eligible(const struct fair_rq *q, u64 vruntime)
-{
-	return key_of(q, vruntime) * (s64)q->load <= q->sum; /* v <= V without a division */
-}
-
-bool fair_eligible(const struct fair_rq *q, const struct sched_entity *se)
-{
-	return vruntime_eligible(q, se->vruntime);
-}
-
 /* Moves base to V when V has run 2^32 virtual ns away from it. */
-static inline void rebase(struct fair_rq *q)
+void __fair_rebase(struct fair_rq *q)
 {
-	if (unlikely(q->sum > (s64)(q->load << 32))) {
-		s64 d = avg_key(q);
+	s64 d = q->sum / (s64)q->load;
 
-		q->base += (u64)d;
-		q->sum -= d * (s64)q->load;
-	}
+	q->base += (u64)d;
+	q->sum -= d * (s64)q->load;
 }
 
 static inline void sum_add(struct fair_rq *q, const struct sched_entity *se)
@@ -122,49 +82,35 @@ static void update_min(struct rb_node *node)
 	struct sched_entity *se = entity(node);
 	u64 least = se->vruntime;
 
-	if (node->rb_left && before(entity(node->rb_left)->min_vruntime, least))
+	if (node->rb_left && fair_before(entity(node->rb_left)->min_vruntime, least))
 		least = entity(node->rb_left)->min_vruntime;
-	if (node->rb_right && before(entity(node->rb_right)->min_vruntime, least))
+	if (node->rb_right && fair_before(entity(node->rb_right)->min_vruntime, least))
 		least = entity(node->rb_right)->min_vruntime;
 	se->min_vruntime = least;
 }
 
-static void tree_insert(struct fair_rq *q, struct sched_entity *se)
+void __fair_tree_insert(struct fair_rq *q, struct sched_entity *se)
 {
 	struct rb_node **link = &q->tree.rb_node, *parent = NULL;
 
+	se->min_vruntime = se->vruntime;
+	if (!*link) { /* alone: a black root, and nothing to tell anybody */
+		se->node = (struct rb_node){ .parent_color = 1 };
+		*link = &se->node;
+		return;
+	}
 	while (*link) {
 		parent = *link;
-		link = before(se->deadline, entity(parent)->deadline) ? &parent->rb_left :
-									&parent->rb_right;
+		link = fair_before(se->deadline, entity(parent)->deadline) ? &parent->rb_left :
+									     &parent->rb_right;
 	}
-	se->min_vruntime = se->vruntime;
 	rb_link_node(&se->node, parent, link);
 	rb_insert_augmented(&se->node, &q->tree, update_min);
 }
 
-static inline void tree_remove(struct fair_rq *q, struct sched_entity *se)
+void __fair_tree_erase(struct fair_rq *q, struct sched_entity *se)
 {
-	struct rb_node *node = &se->node;
-
-	if (q->tree.rb_node == node && !node->rb_left && !node->rb_right)
-		q->tree.rb_node = NULL; /* alone: the usual case of two threads taking turns */
-	else
-		rb_erase_augmented(node, &q->tree, update_min);
-}
-
-bool fair_update(struct fair_rq *q, u64 delta_ns)
-{
-	struct sched_entity *se = q->curr;
-	u64 dv = to_virtual(delta_ns, se->weight);
-
-	se->vruntime += dv;
-	q->sum += (s64)(dv * se->weight);
-	rebase(q);
-	if (likely(before(se->vruntime, se->deadline)))
-		return false;
-	se->deadline = se->vruntime + to_virtual(se->slice_ns, se->weight);
-	return true;
+	rb_erase_augmented(&se->node, &q->tree, update_min);
 }
 
 /* Debt is paid while asleep: V would have passed this much of it. */
@@ -175,53 +121,62 @@ static s64 lag_after_sleep(const struct fair_rq *q, const struct sched_entity *s
 	return (u64)-se->vlag <= paid ? 0 : se->vlag + (s64)paid;
 }
 
-void fair_enqueue(struct fair_rq *q, struct sched_entity *se, enum fair_how how, u64 slept_ns)
+/* Where se stands relative to base: at V, less its lag (stretched, because it moves V itself). */
+static inline s64 place(const struct fair_rq *q, const struct sched_entity *se, enum fair_how how, u64 slept_ns)
 {
-	u64 request = to_virtual(se->slice_ns, se->weight);
-	s64 lag = how == FAIR_NEW ? 0 : se->vlag;
+	s64 lag = how == FAIR_NEW ? 0 : se->vlag, load = (s64)q->load;
 
+	if (!load)
+		return 0;
 	if (lag < 0 && how == FAIR_WAKE)
 		lag = lag_after_sleep(q, se, slept_ns);
-	if (lag && q->load)
-		lag = lag * (s64)(q->load + se->weight) / (s64)q->load;
-	else
-		lag = 0;
-	se->vruntime = fair_vtime(q) - (u64)lag;
+	if (lag)
+		lag = lag * (load + se->weight) / load;
+	return q->sum / load - lag;
+}
+
+void fair_enqueue(struct fair_rq *q, struct sched_entity *se, enum fair_how how, u64 slept_ns)
+{
+	u64 request = fair_to_virtual(se->slice_ns, se->weight);
+
+	se->vruntime = q->base + (u64)place(q, se, how, slept_ns);
 	se->deadline = se->vruntime + (how == FAIR_NEW ? request / 2 : request);
 	se->on_rq = true;
 	sum_add(q, se);
 	q->nr++;
-	tree_insert(q, se);
+	__fair_tree_insert(q, se);
+}
+
+static inline s64 clamp_lag(const struct sched_entity *se, s64 lag)
+{
+	s64 limit = (s64)fair_to_virtual(2 * se->slice_ns, se->weight);
+
+	return lag > limit ? limit : lag < -limit ? -limit : lag;
 }
 
 void fair_dequeue(struct fair_rq *q, struct sched_entity *se)
 {
-	s64 limit = (s64)to_virtual(2 * se->slice_ns, se->weight);
-	s64 lag = (s64)(fair_vtime(q) - se->vruntime);
-
-	se->vlag = lag > limit ? limit : lag < -limit ? -limit : lag;
+	se->vlag = clamp_lag(se, q->sum / (s64)q->load - key_of(q, se->vruntime));
 	se->on_rq = false;
 	if (q->curr == se)
 		q->curr = NULL;
 	else
-		tree_remove(q, se);
+		fair_tree_remove(q, se);
 	sum_sub(q, se);
 	q->nr--;
 }
 
-struct sched_entity *fair_pick(const struct fair_rq *q)
+struct sched_entity *__fair_pick(const struct fair_rq *q)
 {
 	struct sched_entity *curr = q->curr, *best = NULL;
 	struct rb_node *node = q->tree.rb_node;
 
-	if (!node)
-		return curr;
 	if (curr && !fair_eligible(q, curr))
 		curr = NULL;
 	while (node) {
 		struct rb_node *left = node->rb_left;
 
-		if (left && vruntime_eligible(q, entity(left)->min_vruntime)) {
+		if (left && fair_vruntime_eligible(q, entity(left)->min_vruntime)) {
 			node = left; /* somebody with an earlier deadline may run */
 			continue;
 		}
@@ -231,24 +186,9 @@ struct sched_entity *fair_pick(const struct fair_rq *q)
 		}
 		node = node->rb_right;
 	}
-	if (!best || (curr && !before(best->deadline, curr->deadline)))
+	if (!best || (curr && !fair_before(best->deadline, curr->deadline)))
 		return curr;
 	return best;
-}
-
-void fair_set_curr(struct fair_rq *q, struct sched_entity *se)
-{
-	tree_remove(q, se);
-	q->curr = se;
-}
-
-void fair_put_curr(struct fair_rq *q)
-{
-	struct sched_entity *se = q->curr;
-
-	q->curr = NULL;
-	if (se && se->on_rq)
-		tree_insert(q, se);
 }
 
 void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight)
@@ -267,7 +207,7 @@ void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight)
 	lag = (s64)(vtime - se->vruntime);
 	rel = (s64)(se->deadline - se->vruntime);
 	if (!running)
-		tree_remove(q, se);
+		fair_tree_remove(q, se);
 	sum_sub(q, se);
 	/* w * lag is time owed: it stays. V of the others is where the old lag left it, see the theory. */
 	vtime = fair_vtime(q);
@@ -280,7 +220,7 @@ void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight)
 	se->deadline = se->vruntime + (u64)rel;
 	sum_add(q, se);
 	if (!running)
-		tree_insert(q, se);
+		__fair_tree_insert(q, se);
 }
 
 void fair_yield(struct fair_rq *q)
@@ -288,12 +228,7 @@ void fair_yield(struct fair_rq *q)
 	struct sched_entity *se = q->curr;
 
 	if (se)
-		se->deadline += to_virtual(se->slice_ns, se->weight);
-}
-
-bool fair_preempts(const struct fair_rq *q, const struct sched_entity *se)
-{
-	return q->curr && before(se->deadline, q->curr->deadline) && fair_eligible(q, se);
+		se->deadline += fair_to_virtual(se->slice_ns, se->weight);
 }
 
 static bool check_node(const struct fair_rq *q, const struct rb_node *node, s64 *sum, u64 *load, u32 *nr,
@@ -309,10 +244,10 @@ static bool check_node(const struct fair_rq *q, const struct rb_node *node, s64 
 			continue;
 		if (!check_node(q, kid, sum, load, nr, &sub))
 			return false;
-		if (before(sub, m))
+		if (fair_before(sub, m))
 			m = sub;
-		if (i ? before(entity(kid)->deadline, se->deadline) :
-			before(se->deadline, entity(kid)->deadline))
+		if (i ? fair_before(entity(kid)->deadline, se->deadline) :
+			fair_before(se->deadline, entity(kid)->deadline))
 			return false;
 	}
 	*sum += key_of(q, se->vruntime) * (s64)se->weight;

@@ -45,28 +45,98 @@ static inline u32 fair_weight(int nice)
 	return fair_weights[nice + 20];
 }
 
+static inline bool fair_before(u64 a, u64 b)
+{
+	return (s64)(a - b) < 0;
+}
+/* Real ns to virtual ns, rounded to nearest: many small steps must not add up to free time. */
+static inline u64 fair_to_virtual(u64 ns, u32 weight)
+{
+	if (likely(weight == FAIR_WEIGHT_0))
+		return ns;
+	return (ns * FAIR_WEIGHT_0 + weight / 2) / weight;
+}
+
 void fair_init(struct fair_rq *q);
-/* V, the virtual time at which everybody would have had exactly its share (rounded down). */
-u64 fair_vtime(const struct fair_rq *q);
+/* V, the virtual time at which everybody would have had exactly its share (to less than 1). */
+static inline u64 fair_vtime(const struct fair_rq *q)
+{
+	return q->load ? q->base + (u64)(q->sum / (s64)q->load) : q->base;
+}
+/* v <= V, without a division. */
+static inline bool fair_vruntime_eligible(const struct fair_rq *q, u64 vruntime)
+{
+	return (s64)(vruntime - q->base) * (s64)q->load <= q->sum;
+}
 /* Has se received no more than its share? Exact. */
-bool fair_eligible(const struct fair_rq *q, const struct sched_entity *se);
+static inline bool fair_eligible(const struct fair_rq *q, const struct sched_entity *se)
+{
+	return fair_vruntime_eligible(q, se->vruntime);
+}
+
+void __fair_rebase(struct fair_rq *q);
 /* The running entity ran delta_ns. => true when its request is served (its deadline has moved on). */
-bool fair_update(struct fair_rq *q, u64 delta_ns);
+static inline bool fair_update(struct fair_rq *q, u64 delta_ns)
+{
+	struct sched_entity *se = q->curr;
+	u64 dv = fair_to_virtual(delta_ns, se->weight);
+
+	se->vruntime += dv;
+	q->sum += (s64)(dv * se->weight);
+	if (unlikely(q->sum > (s64)(q->load << 32)))
+		__fair_rebase(q);
+	if (likely(fair_before(se->vruntime, se->deadline)))
+		return false;
+	se->deadline = se->vruntime + fair_to_virtual(se->slice_ns, se->weight);
+	return true;
+}
+
 /* => se not queued. slept_ns counts for FAIR_WAKE only. */
 void fair_enqueue(struct fair_rq *q, struct sched_entity *se, enum fair_how how, u64 slept_ns);
 /* => se queued or running; the running one was brought up to date by fair_update(). */
 void fair_dequeue(struct fair_rq *q, struct sched_entity *se);
+
+struct sched_entity *__fair_pick(const struct fair_rq *q);
 /* The eligible entity with the earliest deadline, the running one included; NULL when empty. Changes nothing. */
-struct sched_entity *fair_pick(const struct fair_rq *q);
+static inline struct sched_entity *fair_pick(const struct fair_rq *q)
+{
+	if (q->nr == 1) /* the usual case of two threads taking turns */
+		return q->curr ? q->curr : rb_entry(q->tree.rb_node, struct sched_entity, node);
+	return __fair_pick(q);
+}
+
+void __fair_tree_insert(struct fair_rq *q, struct sched_entity *se);
+void __fair_tree_erase(struct fair_rq *q, struct sched_entity *se);
+static inline void fair_tree_remove(struct fair_rq *q, struct sched_entity *se)
+{
+	if (likely(q->tree.rb_node == &se->node && !se->node.rb_left && !se->node.rb_right))
+		q->tree.rb_node = NULL; /* alone */
+	else
+		__fair_tree_erase(q, se);
+}
 /* se (queued) becomes the running one / the running one goes back to the tree (if it is still queued). */
-void fair_set_curr(struct fair_rq *q, struct sched_entity *se);
-void fair_put_curr(struct fair_rq *q);
+static inline void fair_set_curr(struct fair_rq *q, struct sched_entity *se)
+{
+	fair_tree_remove(q, se);
+	q->curr = se;
+}
+static inline void fair_put_curr(struct fair_rq *q)
+{
+	struct sched_entity *se = q->curr;
+
+	q->curr = NULL;
+	if (se && se->on_rq)
+		__fair_tree_insert(q, se);
+}
 /* Changes the weight; lag in real time and the relative deadline stay. */
 void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight);
 /* The running one gives up the rest of its request: its deadline moves one request on. */
 void fair_yield(struct fair_rq *q);
 /* Should se (just queued) run instead of the running one? */
-bool fair_preempts(const struct fair_rq *q, const struct sched_entity *se);
+static inline bool fair_preempts(const struct fair_rq *q, const struct sched_entity *se)
+{
+	return q->curr && fair_before(se->deadline, q->curr->deadline) && fair_eligible(q, se);
+}
 /* Validator: sums, counts, order and augmented minima agree. */
 bool fair_check(const struct fair_rq *q);
 

@@ -187,8 +187,8 @@ HOST_TEST(lag_is_conserved)
 		for (int i = 0; i < s.n; i++)
 			if (s.t[i].se.on_rq)
 				sum += (__int128)(s64)(fair_vtime(&s.q) - s.t[i].se.vruntime) * s.t[i].se.weight;
-		/* V is rounded down by less than 1: the sum by less than the load */
-		CHECK(sum <= 0 && sum > -(__int128)s.q.load);
+		/* V is rounded by less than 1: the sum by less than the load */
+		CHECK(sum < (__int128)s.q.load && sum > -(__int128)s.q.load);
 	}
 }
 
