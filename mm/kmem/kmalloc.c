@@ -56,19 +56,34 @@ static noinline void free_block(struct page *page)
 	free_pages_order(page, compound_order(page));
 }
 
+static __always_inline void *alloc_object(size_t bytes, gfp_t gfp)
+{
+	return SLAB_ALLOC(class_of(bytes), gfp, kmalloc_link);
+}
+
+static noinline void *kmalloc_special(size_t bytes, gfp_t gfp)
+{
+	void *p;
+
+	if (bytes > KMALLOC_SLAB_MAX)
+		return alloc_block(bytes, gfp, -1);
+	p = alloc_object(bytes, gfp & ~__GFP_ZERO);
+	return p && (gfp & __GFP_ZERO) ? memset(p, 0, bytes) : p;
+}
+
 void *kmalloc(size_t bytes, gfp_t gfp)
 {
-	if (unlikely(bytes > KMALLOC_SLAB_MAX))
-		return alloc_block(bytes, gfp, -1);
-	return slab_alloc_inline(class_of(bytes), gfp);
+	if (unlikely(bytes > TABLE_MAX || (gfp & __GFP_ZERO)))
+		return kmalloc_special(bytes, gfp);
+	return alloc_object(bytes, gfp);
 }
 
 void *kmalloc_node(size_t bytes, gfp_t gfp, int node)
 {
+	if (node < 0 || node == this_cpu_read(slab_local_nid))
+		return kmalloc(bytes, gfp);
 	if (unlikely(bytes > KMALLOC_SLAB_MAX))
 		return alloc_block(bytes, gfp, node);
-	if (node < 0 || node == this_cpu_read(slab_local_nid))
-		return slab_alloc_inline(class_of(bytes), gfp);
 	return slab_alloc_slow(class_of(bytes), gfp, node);
 }
 
@@ -78,11 +93,13 @@ void kfree(const void *p)
 
 	if (unlikely(!p))
 		return;
-	page = page_head(virt_to_page(p));
-	if (unlikely(!page_test(page, PG_slab)))
+	/* Never an address in the kernel image: so virt_to_page() without asking. */
+	page = page_head(pfn_to_page(((unsigned long)p - PAGE_OFFSET) >> PAGE_SHIFT));
+	if (unlikely(!page_test(page, PG_slab))) {
 		free_block(page);
-	else
-		slab_free_inline(page->slab_cache, (void *)p, page);
+		return;
+	}
+	SLAB_FREE(page->slab_cache, (void *)p, page, kmalloc_link);
 }
 
 size_t ksize(const void *p)

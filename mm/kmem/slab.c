@@ -218,7 +218,7 @@ static void keep_chain(struct slab_cache *c, void *chain)
 			sc = this_cpu_ptr(c->cpu);
 			*slab_link(c, chain) = sc->head;
 			sc->head = chain;
-			sc->count++;
+			sc->room--;
 			preempt_enable();
 		} else {
 			preempt_enable();
@@ -226,6 +226,11 @@ static void keep_chain(struct slab_cache *c, void *chain)
 		}
 		chain = next;
 	}
+}
+
+static __always_inline void *clear(struct slab_cache *c, void *obj, gfp_t gfp)
+{
+	return gfp & __GFP_ZERO && obj ? memset(obj, 0, c->obj_size) : obj;
 }
 
 void *slab_alloc_slow(struct slab_cache *c, gfp_t gfp, int node)
@@ -244,9 +249,7 @@ void *slab_alloc_slow(struct slab_cache *c, gfp_t gfp, int node)
 	if (chain)
 		keep_chain(c, chain);
 	slab_debug_alloc(c, obj);
-	if (gfp & __GFP_ZERO)
-		memset(obj, 0, c->obj_size);
-	return obj;
+	return clear(c, obj, gfp);
 }
 
 void slab_free_slow(struct slab_cache *c, void *obj, struct page *slab)
@@ -277,20 +280,49 @@ static void flush_batch(struct slab_cache *c, struct slab_cpu *sc, u32 nr)
 		sc->head = *slab_link(c, obj);
 		node_put_locked(c, n, page_head(virt_to_page(obj)), obj, &dead);
 	}
-	sc->count -= i;
+	sc->room += i;
 	irq_work(i);
 	spin_unlock_irqrestore_l(&n->lock, flags, "slab_flush");
 	slabs_destroy(c, &dead);
 }
 
-noinline void slab_flush(struct slab_cache *c, struct slab_cpu *sc)
+void *slab_alloc_fallback(struct slab_cache *c, gfp_t gfp)
 {
-	flush_batch(c, sc, c->batch);
+	return slab_alloc_slow(c, gfp, -1);
+}
+
+/* This CPU's list is full, the object is of another node, or this is an interrupt. */
+void slab_free_fallback(struct slab_cache *c, void *obj, struct page *slab)
+{
+	struct slab_cpu *sc;
+
+	slab_debug_free(c, obj);
+	if (in_interrupt()) {
+		slab_free_slow(c, obj, slab);
+		return;
+	}
+	preempt_disable();
+	if (page_node(slab) == this_cpu_read(slab_local_nid)) {
+		sc = this_cpu_ptr(c->cpu);
+		*slab_link(c, obj) = sc->head;
+		sc->head = obj;
+		if (--sc->room < 0)
+			flush_batch(c, sc, c->batch);
+		preempt_enable();
+	} else {
+		preempt_enable();
+		slab_free_slow(c, obj, slab);
+	}
+}
+
+static __always_inline void *alloc_plain(struct slab_cache *c, gfp_t gfp)
+{
+	return SLAB_ALLOC(c, gfp, slab_link);
 }
 
 void *slab_alloc(struct slab_cache *c, gfp_t gfp)
 {
-	return slab_alloc_inline(c, gfp);
+	return likely(!(gfp & __GFP_ZERO)) ? alloc_plain(c, gfp) : clear(c, alloc_plain(c, gfp & ~__GFP_ZERO), gfp);
 }
 
 void slab_free(struct slab_cache *c, void *obj)
@@ -298,7 +330,7 @@ void slab_free(struct slab_cache *c, void *obj)
 	struct page *slab = page_head(virt_to_page(obj));
 
 	ASSERT(page_test(slab, PG_slab) && slab->slab_cache == c);
-	slab_free_inline(c, obj, slab);
+	SLAB_FREE(c, obj, slab, slab_link);
 }
 
 /* ---- caches ----------------------------------------------------------------------------------------- */
@@ -354,7 +386,7 @@ unsigned long slab_nr_objects(struct slab_cache *c)
 	for (int i = 0; i < nr_nodes; i++)
 		used += (long)(c->node[i].nr_objects - c->node[i].nr_free);
 	for (cpu = 0; cpu < nr_cpus; cpu++)
-		used -= (long)per_cpu(slab_cpus, cpu)[c->id].count;
+		used -= (long)c->limit - (long)per_cpu(slab_cpus, cpu)[c->id].room;
 	return used < 0 ? 0 : (unsigned long)used;
 }
 
@@ -428,6 +460,8 @@ struct slab_cache *slab_create(const char *name, size_t size, size_t align, unsi
 	spin_lock(&cache_list_lock);
 	c->id = nr_caches++;
 	c->cpu = &slab_cpus[c->id];
+	for (u32 cpu = 0; cpu < max(nr_possible_cpus, 1u); cpu++)
+		per_cpu(slab_cpus, cpu)[c->id].room = c->limit;
 	c->next = slab_caches;
 	smp_store_release(&slab_caches, c);
 	spin_unlock(&cache_list_lock);

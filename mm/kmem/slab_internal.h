@@ -22,7 +22,7 @@ struct slab_node { /* (s) its lock, IRQs off */
 /* This CPU's free objects of one cache: touched by its CPU with preemption off, never by interrupts. */
 struct slab_cpu {
 	void *head;
-	u64 count;
+	s64 room; /* objects it still takes: limit minus its objects */
 };
 DECLARE_PER_CPU(struct slab_cpu[SLAB_MAX_CACHES], slab_cpus);
 DECLARE_PER_CPU(int, slab_local_nid); /* node whose objects this CPU keeps; -1 before kmem_init: none */
@@ -46,7 +46,6 @@ extern struct slab_cache *slab_caches; /* all, newest first; never shrinks */
 
 void *slab_alloc_slow(struct slab_cache *c, gfp_t gfp, int node);
 void slab_free_slow(struct slab_cache *c, void *obj, struct page *slab);
-void slab_flush(struct slab_cache *c, struct slab_cpu *sc);
 
 #ifdef QUIRE_DEBUG
 void slab_debug_init(struct slab_cache *c, void *obj);
@@ -62,47 +61,55 @@ static __always_inline void **slab_link(const struct slab_cache *c, void *obj)
 {
 	return (void **)((char *)obj + c->free_off);
 }
+#ifdef QUIRE_DEBUG
+#define kmalloc_link(c, obj) slab_link(c, obj)
+#else
+#define kmalloc_link(c, obj) ((void **)(obj)) /* kmalloc's caches have no constructor: the link is the first word */
+#endif
 
-static __always_inline void *slab_alloc_inline(struct slab_cache *c, gfp_t gfp)
-{
-	struct slab_cpu *sc;
-	void *obj;
+void slab_free_fallback(struct slab_cache *c, void *obj, struct page *slab);
+void *slab_alloc_fallback(struct slab_cache *c, gfp_t gfp);
 
-	preempt_disable();
-	sc = this_cpu_ptr(c->cpu);
-	obj = sc->head;
-	if (unlikely(!obj || in_interrupt())) {
-		preempt_enable();
-		return slab_alloc_slow(c, gfp, -1);
-	}
-	sc->head = *slab_link(c, obj);
-	sc->count--;
-	preempt_enable();
-	slab_debug_alloc(c, obj);
-	if (unlikely(gfp & __GFP_ZERO))
-		__builtin_memset(obj, 0, c->obj_size);
-	return obj;
-}
+/* LINK: slab_link or kmalloc_link. */
+#define SLAB_ALLOC(c, gfp, LINK)                                         \
+	({                                                               \
+		struct slab_cache *_c = (c);                             \
+		struct slab_cpu *_sc;                                    \
+		void *_obj;                                              \
+                                                                         \
+		preempt_disable_short();                                 \
+		_sc = this_cpu_ptr(_c->cpu);                             \
+		_obj = _sc->head;                                        \
+		if (unlikely(!_obj || in_interrupt())) {                 \
+			preempt_enable_short();                          \
+			return slab_alloc_fallback(_c, gfp);             \
+		}                                                        \
+		_sc->head = *LINK(_c, _obj);                             \
+		_sc->room++;                                             \
+		preempt_enable_short();                                  \
+		slab_debug_alloc(_c, _obj);                              \
+		_obj;                                                    \
+	})
 
-/* slab: head page of obj. */
-static __always_inline void slab_free_inline(struct slab_cache *c, void *obj, struct page *slab)
-{
-	struct slab_cpu *sc;
-
-	slab_debug_free(c, obj);
-	preempt_disable();
-	/* An object of another node goes home at once, so that this CPU's list stays near. */
-	if (unlikely(in_interrupt() || page_node(slab) != this_cpu_read(slab_local_nid))) {
-		preempt_enable();
-		slab_free_slow(c, obj, slab);
-		return;
-	}
-	sc = this_cpu_ptr(c->cpu);
-	*slab_link(c, obj) = sc->head;
-	sc->head = obj;
-	if (unlikely(++sc->count > c->limit))
-		slab_flush(c, sc);
-	preempt_enable();
-}
+/* slab: head page of obj. An object of another node goes home at once, so that this CPU's list stays near. */
+#define SLAB_FREE(c, obj, slab, LINK)                                                                    \
+	do {                                                                                             \
+		struct slab_cache *_c = (c);                                                             \
+		struct slab_cpu *_sc;                                                                    \
+                                                                                                         \
+		preempt_disable_short();                                                                 \
+		_sc = this_cpu_ptr(_c->cpu);                                                             \
+		if (unlikely(_sc->room <= 0 || page_node(slab) != this_cpu_read(slab_local_nid) ||      \
+			     in_interrupt())) {                                                          \
+			preempt_enable_short();                                                          \
+			slab_free_fallback(_c, obj, slab);                                               \
+			return;                                                                          \
+		}                                                                                        \
+		slab_debug_free(_c, obj);                                                                \
+		*LINK(_c, obj) = _sc->head;                                                              \
+		_sc->head = (obj);                                                                       \
+		_sc->room--;                                                                             \
+		preempt_enable_short();                                                                  \
+	} while (0)
 
 #endif

@@ -32,9 +32,15 @@ static __always_inline enum migratetype gfp_mt(gfp_t gfp)
 {
 	return (enum migratetype)gfp_mt_table[(gfp >> 3) & 3];
 }
-static __always_inline enum migratetype pageblock_mt(const struct page *page)
+/*
+ * Migrate type of a page's pageblock. The byte's index is page_to_pfn(page) >> PAGEBLOCK_ORDER, and that is the struct
+ * page's address shifted, less a constant: pageblock_types_by_page has the constant taken off beforehand.
+ */
+extern const u8 *pageblock_types_by_page;
+static __always_inline unsigned int pageblock_mt(const struct page *page)
 {
-	return (enum migratetype)pageblock_types[page_to_pfn(page) >> PAGEBLOCK_ORDER];
+	_Static_assert(sizeof(struct page) == 64, "the shift below");
+	return pageblock_types_by_page[(unsigned long)page >> (6 + PAGEBLOCK_ORDER)];
 }
 
 /* After each change under zone->lock: the counter everybody reads. It never drifts. */
@@ -43,10 +49,12 @@ static __always_inline void zone_sync_free(struct zone *zone)
 	atomic_long_set(&zone->vm_stat[NR_FREE_PAGES], (long)zone->buddy.nr_free_pages);
 }
 
-/* Refills an empty open magazine. => preemption off; false: the zone has nothing. */
+/* Pages for an empty open magazine. => preemption off; false: the zone has nothing. */
 bool pcp_refill(struct pcp *pcp, enum migratetype mt);
-/* The open magazine is full: makes room. => preemption off. */
-void pcp_stash(struct pcp *pcp, struct pcp_list *l);
+/* Puts a page on a list whose open magazine is full: makes room first. => preemption off. */
+void pcp_push_full(struct pcp *pcp, struct pcp_list *l, struct page *page);
+/* What pcp_preferred points at where there is no such zone: always below its watermark, so never used. */
+extern struct pcp pcp_none;
 void pcp_init(struct pcp *pcp, struct zone *zone);
 /* Straight from and to the buddy, one irqs-off section. => any context. */
 struct page *zone_take(struct zone *zone, unsigned int order, enum migratetype mt);

@@ -35,6 +35,7 @@ struct zone *all_zones[MAX_NODES * MAX_ZONES];
 u32 nr_all_zones;
 struct pcp *pcp_block[NR_CPUS];
 u8 *pageblock_types;
+const u8 *pageblock_types_by_page;
 unsigned long nr_pageblocks;
 unsigned long totalram_pages;
 
@@ -240,6 +241,7 @@ static __init void memmap_build(void)
 	nr_pageblocks = ALIGN_UP(nr_pageblocks, BLOCK_PAGES / PAGEBLOCK_PAGES);
 	pageblock_types = bootmem_alloc_va(nr_pageblocks, 0);
 	memset(pageblock_types, PAGEBLOCK_HOLE, nr_pageblocks);
+	pageblock_types_by_page = pageblock_types - (VMEMMAP_START >> (6 + PAGEBLOCK_ORDER));
 	for (u32 i = 0; i < bootmem.nr_memory; i++)
 		memmap_range(nodes[bootmem.memory[i].node], PFN_UP(bootmem.memory[i].start),
 			     PFN_DOWN(bootmem.memory[i].end), &done);
@@ -355,7 +357,7 @@ void mm_init_cpu(u32 cpu)
 		struct zone *z = node->zonelist.refs[node->zonelist.first[c]].zone;
 
 		/* Lists count as local hits: only zones of the own node qualify. */
-		per_cpu(pcp_preferred, cpu)[c] = z && z->node == node ? &pcp_block[cpu][z->seq] : NULL;
+		per_cpu(pcp_preferred, cpu)[c] = z && z->node == node ? &pcp_block[cpu][z->seq] : &pcp_none;
 	}
 }
 

@@ -27,7 +27,7 @@ DEFINE_EVENT(kmem, mm_page_alloc, "pfn=%lu order=%lu gfp_flags=%#lx migratetype=
 DEFINE_EVENT(kmem, mm_page_free, "pfn=%lu order=%lu", "pfn", "order");
 
 DEFINE_PER_CPU(struct pcp *[NR_ZIDS], pcp_of_zid);
-DEFINE_PER_CPU(struct pcp *[NR_ZONE_TYPES], pcp_preferred);
+DEFINE_PER_CPU(struct pcp *[NR_ZONE_TYPES], pcp_preferred) = { &pcp_none, &pcp_none, &pcp_none, &pcp_none, &pcp_none };
 DEFINE_PER_CPU(struct node *, local_node);
 DEFINE_PER_CPU(u64[NR_VM_EVENTS], vm_events);
 
@@ -104,7 +104,18 @@ static void clear_pages(struct page *page, unsigned int order)
 	}
 }
 
-static __always_inline struct page *prepare(struct page *page, gfp_t gfp, unsigned int order)
+static noinline void note_alloc(struct page *page, gfp_t gfp, unsigned int order)
+{
+	trace_event(mm_page_alloc, page_to_pfn(page), order, gfp, gfp_mt(gfp));
+}
+
+static noinline void note_free(struct page *page, unsigned int order)
+{
+	trace_event(mm_page_free, page_to_pfn(page), order);
+}
+
+/* What every fresh page gets. */
+static __always_inline void prepare_head(struct page *page)
 {
 #ifdef QUIRE_DEBUG
 	if ((page->flags & ~PAGE_ZONE_BITS) || page_counts(page) != FREE_COUNTS)
@@ -113,42 +124,52 @@ static __always_inline struct page *prepare(struct page *page, gfp_t gfp, unsign
 	atomic_set(&page->refs, 1);
 	page->mapping = NULL;
 	page->private = 0;
-	if (unlikely(gfp & (__GFP_ZERO | __GFP_COMP))) {
+}
+
+static __always_inline struct page *prepare(struct page *page, gfp_t gfp, unsigned int order)
+{
+	prepare_head(page);
+	if (gfp & (__GFP_ZERO | __GFP_COMP)) {
 		if (gfp & __GFP_ZERO)
 			clear_pages(page, order);
 		if ((gfp & __GFP_COMP) && order)
 			make_compound(page, order);
 	}
-	trace_event(mm_page_alloc, page_to_pfn(page), order, gfp, gfp_mt(gfp));
+	if (unlikely(event_mm_page_alloc.enabled))
+		note_alloc(page, gfp, order);
 	return page;
 }
 
 /* ---- tier 1 --------------------------------------------------------------------------------------- */
 
-/* One page from this CPU's lists of its preferred zone, or NULL: then the walk decides. */
+/*
+ * One page from this CPU's open magazine of its preferred zone, or NULL: then the walk decides (and refills). The
+ * instructions here are what most allocations cost: nothing in it loops, calls or touches a shared cache line for writing.
+ */
 static __always_inline struct page *alloc_fast(gfp_t gfp)
 {
 	enum zone_type class = gfp_class(gfp);
-	struct page *page = NULL;
 	struct pcp_list *l;
+	struct page *page;
 	struct pcp *pcp;
 
-	preempt_disable();
+	preempt_disable_short();
 	pcp = this_cpu_read(pcp_preferred[class]);
-	if (unlikely(in_interrupt() || !pcp))
-		goto out;
-	/* The watermark test for order 0, its constants added beforehand. */
-	if (unlikely(atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <= (long)pcp->zone->fast_mark[class]))
-		goto out;
 	l = &pcp->list[gfp_mt(gfp)];
-	if (unlikely(!l->head) && !pcp_refill(pcp, gfp_mt(gfp)))
-		goto out;
 	page = l->head;
+	/* The watermark test for order 0, its constants added beforehand. */
+	if (unlikely(!page || in_interrupt() ||
+		     atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <= (long)pcp->zone->fast_mark[class])) {
+		preempt_enable_short();
+		return NULL;
+	}
 	l->head = page->pcp_next;
-	l->count--;
+	l->room++;
 	pcp->fast_allocs++;
-out:
-	preempt_enable();
+	prepare_head(page);
+	if (unlikely(event_mm_page_alloc.enabled))
+		note_alloc(page, gfp, 0);
+	preempt_enable_short();
 	return page;
 }
 
@@ -170,7 +191,7 @@ static struct page *take_from_zone(struct zone *zone, unsigned int order, enum m
 		if (l->head || pcp_refill(pcp, mt)) {
 			page = l->head;
 			l->head = page->pcp_next;
-			l->count--;
+			l->room++;
 		}
 	} else if ((page = pcp->big[order - 1][mt].head)) {
 		pcp->big[order - 1][mt].head = page->pcp_next;
@@ -372,56 +393,73 @@ static struct page *alloc_walk(struct node *node, u64 nodemask, gfp_t gfp, unsig
 	return page ? prepare(page, gfp, order) : NULL;
 }
 
-/* Orders 1..3: this CPU's short list of the preferred zone, or NULL. */
+/* Larger orders from the preferred zone: a CPU's short list (orders 1..3) or the buddy; NULL: then the walk decides. */
 static __always_inline struct page *alloc_fast_big(gfp_t gfp, unsigned int order)
 {
 	enum zone_type class = gfp_class(gfp);
 	enum migratetype mt = gfp_mt(gfp);
 	struct page *page = NULL;
+	struct zone *zone;
 	struct pcp *pcp;
 
 	preempt_disable();
 	pcp = this_cpu_read(pcp_preferred[class]);
-	if (unlikely(in_interrupt() || !pcp))
+	zone = pcp->zone;
+	if (unlikely(in_interrupt() ||
+		     atomic_long_read(&zone->vm_stat[NR_FREE_PAGES]) <= (long)(zone->fast_mark[class] + (1ul << order))))
 		goto out;
-	page = pcp->big[order - 1][mt].head;
-	if (!page)
-		goto out;
-	if (unlikely(atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <= (long)pcp->zone->fast_mark[class])) {
-		page = NULL;
+	if (order <= PCP_BIG_ORDER) {
+		page = pcp->big[order - 1][mt].head;
+		if (!page)
+			goto out;
+		pcp->big[order - 1][mt].head = page->pcp_next;
+		pcp->big[order - 1][mt].count--;
+	} else if (likely(zone_watermark_ok(zone, order, zone->watermark[WMARK_LOW], class, 0))) {
+		page = zone_take(zone, order, mt);
+		if (!page)
+			goto out;
+	} else {
 		goto out;
 	}
-	pcp->big[order - 1][mt].head = page->pcp_next;
-	pcp->big[order - 1][mt].count--;
 	pcp->numa[NUMA_HIT]++;
 	pcp->numa[NUMA_LOCAL]++;
-	count_vm_event_zone(PGALLOC, pcp->zone->type, 1ul << order);
+	count_vm_event_zone(PGALLOC, zone->type, 1ul << order);
 out:
 	preempt_enable();
 	return page;
 }
 
-static __always_inline struct page *alloc_here(gfp_t gfp, unsigned int order)
+/* All but the plainest request. */
+static noinline struct page *alloc_here(gfp_t gfp, unsigned int order)
 {
-	struct page *page;
+	struct page *page = NULL;
 
-	if (likely(order == 0)) {
+	if (likely(order == 0))
 		page = alloc_fast(gfp);
-		if (likely(page != NULL))
-			return prepare(page, gfp, 0);
-	} else if (order <= PCP_BIG_ORDER) {
+	else if (order < MAX_ORDER)
 		page = alloc_fast_big(gfp, order);
-		if (likely(page != NULL))
-			return prepare(page, gfp, order);
-	}
+	if (likely(page != NULL))
+		return prepare(page, gfp, order);
 	return alloc_walk(this_cpu_read(local_node), 0, gfp, order);
+}
+
+static noinline struct page *alloc_by_policy(gfp_t gfp, unsigned int order)
+{
+	if (current->mempolicy && !in_interrupt() && !(gfp & __GFP_THISNODE))
+		return mempolicy_alloc(gfp, order);
+	return alloc_here(gfp, order);
 }
 
 struct page *alloc_pages(gfp_t gfp, unsigned int order)
 {
-	if (unlikely(mempolicy_alloc != NULL) && current->mempolicy && !in_interrupt() && !(gfp & __GFP_THISNODE))
-		return mempolicy_alloc(gfp, order);
-	return alloc_here(gfp, order);
+	struct page *page;
+
+	if (unlikely(mempolicy_alloc != NULL))
+		return alloc_by_policy(gfp, order);
+	if (unlikely(order | (gfp & (__GFP_ZERO | __GFP_COMP))))
+		return alloc_here(gfp, order);
+	page = alloc_fast(gfp);
+	return likely(page != NULL) ? page : alloc_here(gfp, 0);
 }
 
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
@@ -456,46 +494,62 @@ void *get_free_page(gfp_t gfp)
 
 /* ---- freeing -------------------------------------------------------------------------------------- */
 
-static noinline void free_irq(struct page *page, unsigned int order)
+/* The open magazine is full, the pageblock is reserved or being isolated, or this is an interrupt. */
+static noinline void free_one_slow(struct page *page)
 {
-	zone_put(page_zone(page), page, order);
+	unsigned int mt = pageblock_mt(page);
+
+	if (in_interrupt() || mt >= MT_PCPTYPES) {
+		zone_put(page_zone(page), page, 0);
+		return;
+	}
+	preempt_disable();
+	pcp_push_full(this_cpu_read(pcp_of_zid[page_zid(page)]), &this_cpu_read(pcp_of_zid[page_zid(page)])->list[mt], page);
+	preempt_enable();
+}
+
+static noinline void free_one_bad(struct page *page)
+{
+	bad_page(page, "freed page is in use"); /* lost, but nothing else is */
 }
 
 /* A single page without references: onto this CPU's list. */
 static __always_inline void free_one(struct page *page)
 {
-	unsigned long flags = page->flags;
+	unsigned long flags = page->flags, zid = flags >> PAGE_NODE_SHIFT;
 	struct pcp_list *l;
-	struct pcp *pcp;
 	unsigned int mt;
 
 	if (unlikely((flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS)) {
-		bad_page(page, "freed page is in use");
-		return; /* lost, but nothing else is */
+		free_one_bad(page);
+		return;
 	}
-	page->flags = flags & PAGE_ZONE_BITS;
-	trace_event(mm_page_free, page_to_pfn(page), 0);
-	preempt_disable();
+	page->flags = zid << PAGE_NODE_SHIFT;
+	if (unlikely(event_mm_page_free.enabled))
+		note_free(page, 0);
 	count_vm_event(PGFREE);
 	mt = pageblock_mt(page);
-	if (unlikely(in_interrupt() || mt == MT_ISOLATE)) {
-		free_irq(page, 0);
-	} else {
-		pcp = this_cpu_read(pcp_of_zid[(flags >> PAGE_NODE_SHIFT) & PAGE_ZID_MASK]);
-		l = &pcp->list[unlikely(mt >= MT_PCPTYPES) ? MT_MOVABLE : mt];
-		if (unlikely(l->count >= pcp->batch))
-			pcp_stash(pcp, l);
-		page->pcp_next = l->head;
-		l->head = page;
-		l->count++;
+	if (unlikely(mt >= MT_PCPTYPES)) {
+		free_one_slow(page);
+		return;
 	}
-	preempt_enable();
+	preempt_disable_short();
+	l = &this_cpu_read(pcp_of_zid[zid])->list[mt];
+	if (unlikely(l->room <= 0 || in_interrupt())) {
+		preempt_enable_short();
+		free_one_slow(page);
+		return;
+	}
+	page->pcp_next = l->head;
+	l->head = page;
+	l->room--;
+	preempt_enable_short();
 }
 
-static void free_block(struct page *page, unsigned int order)
+static noinline void free_block(struct page *page, unsigned int order)
 {
+	unsigned int mt = pageblock_mt(page);
 	struct pcp *pcp;
-	unsigned int mt;
 
 	if (page->flags & BIT(PG_head))
 		break_compound(page, order);
@@ -504,21 +558,21 @@ static void free_block(struct page *page, unsigned int order)
 		return;
 	}
 	page->flags &= PAGE_ZONE_BITS;
-	trace_event(mm_page_free, page_to_pfn(page), order);
-	preempt_disable();
+	if (unlikely(event_mm_page_free.enabled))
+		note_free(page, order);
 	count_vm_events(PGFREE, 1ul << order);
-	mt = pageblock_mt(page);
-	if (order <= PCP_BIG_ORDER && likely(!in_interrupt() && mt < MT_PCPTYPES)) {
+	if (order <= PCP_BIG_ORDER && likely(mt < MT_PCPTYPES && !in_interrupt())) {
+		preempt_disable();
 		pcp = this_cpu_read(pcp_of_zid[page_zid(page)]);
-		if (pcp->big[order - 1][mt].count < pcp->batch >> order) {
+		if ((s32)pcp->big[order - 1][mt].count < pcp->batch >> order) {
 			page->pcp_next = pcp->big[order - 1][mt].head;
 			pcp->big[order - 1][mt].head = page;
 			pcp->big[order - 1][mt].count++;
 			preempt_enable();
 			return;
 		}
+		preempt_enable();
 	}
-	preempt_enable();
 	zone_put(page_zone(page), page, order);
 }
 

@@ -17,13 +17,22 @@
  */
 #include "mm/phys/internal.h"
 
+#include "lib/math.h"
 #include "sched/sched.h"
+
+static struct zone no_zone = { .fast_mark = { S64_MAX, S64_MAX, S64_MAX, S64_MAX, S64_MAX } };
+struct pcp pcp_none = { .zone = &no_zone };
 
 void pcp_init(struct pcp *pcp, struct zone *zone)
 {
 	*pcp = (struct pcp){ .zone = zone };
-	/* A batch of a 4096th of the zone, so that all CPUs' lists together stay small against it. */
-	pcp->batch = (u32)clamp(zone->managed_pages / 4096, 1ul, (unsigned long)PCP_BATCH_MAX);
+	/*
+	 * A batch of a 1024th of the zone at most, so that all CPUs' lists together stay small against it; a power of two,
+	 * because that is how blocks come.
+	 */
+	pcp->batch = (s32)rounddown_pow_of_two(clamp(zone->managed_pages / 1024, 1ul, (unsigned long)PCP_BATCH_MAX));
+	for (u32 mt = 0; mt < MT_PCPTYPES; mt++)
+		pcp->list[mt].room = pcp->batch;
 	pcp->stat_threshold = 1;
 }
 
@@ -75,51 +84,87 @@ bool pcp_refill(struct pcp *pcp, enum migratetype mt)
 	struct zone *zone = pcp->zone;
 	struct page *claim = NULL;
 	unsigned long flags;
+	unsigned int n;
 
 	if (l->nr_full) {
 		l->head = l->full[--l->nr_full];
-		l->count = pcp->batch;
+		l->room = 0;
 		return true;
 	}
 	spin_lock_irqsave_l(&zone->lock, flags, "pcp_refill");
-	l->count = buddy_alloc_bulk(&zone->buddy, mt, pcp->batch, &l->head, &claim);
+	n = buddy_alloc_bulk(&zone->buddy, mt, (unsigned int)pcp->batch, &l->head, &claim);
 	zone_sync_free(zone);
-	irq_work(l->count);
+	irq_work(n);
 	spin_unlock_irqrestore_l(&zone->lock, flags, "pcp_refill");
+	l->room = pcp->batch - (s32)n;
 	if (unlikely(claim != NULL))
-		claim_pageblock(zone, claim, mt, l->count);
-	return l->count;
+		claim_pageblock(zone, claim, mt, n);
+	return n;
+}
+
+/*
+ * Frees the pages of one aligned group of 32 whose bit is set, merged in the register first: a pair of neighbours at each
+ * level becomes one block of the next, and only what has no partner goes to the buddy.
+ */
+static void free_group(struct buddy *b, struct page *base, u32 set)
+{
+	static const u32 even[5] = { 0x55555555, 0x11111111, 0x01010101, 0x00010001, 0x00000001 };
+
+	for (unsigned int order = 0; set; order++) {
+		u32 pairs = order < 5 ? set & (set >> (1u << order)) & even[order] : 0;
+		u32 alone = set & ~(pairs | pairs << (1u << (order & 31)));
+
+		for (; alone; alone &= alone - 1)
+			buddy_free(b, base + __ffs(alone), order);
+		set = pairs;
+	}
 }
 
 /* One chain of at most PCP_BATCH_MAX pages back to the buddy. */
 static void free_chain(struct zone *zone, struct page *page)
 {
+	const unsigned long group_bytes = 32 * sizeof(struct page);
+	struct page *group = NULL;
 	unsigned long flags;
 	unsigned int n = 0;
+	u32 set = 0;
 
 	spin_lock_irqsave_l(&zone->lock, flags, "pcp_free");
 	for (struct page *next; page; page = next, n++) {
+		struct page *base = (struct page *)((unsigned long)page & ~(group_bytes - 1));
+
 		next = page->pcp_next;
-		buddy_free(&zone->buddy, page, 0);
+		if (base != group) {
+			free_group(&zone->buddy, group, set);
+			group = base;
+			set = 0;
+		}
+		set |= 1u << (((unsigned long)page / sizeof(struct page)) & 31);
 	}
+	free_group(&zone->buddy, group, set);
 	zone_sync_free(zone);
 	zone->pages_scanned = 0;
 	irq_work(n);
 	spin_unlock_irqrestore_l(&zone->lock, flags, "pcp_free");
 }
 
-void pcp_stash(struct pcp *pcp, struct pcp_list *l)
+void pcp_push_full(struct pcp *pcp, struct pcp_list *l, struct page *page)
 {
-	if (l->nr_full == PCP_FULL_MAX) {
-		/* The oldest pages are the least likely to be in a cache still. */
-		free_chain(pcp->zone, l->full[0]);
-		for (u32 i = 1; i < PCP_FULL_MAX; i++)
-			l->full[i - 1] = l->full[i];
-		l->nr_full--;
+	if (l->room <= 0) {
+		if (l->nr_full == PCP_FULL_MAX) {
+			/* The oldest pages are the least likely to be in a cache still. */
+			free_chain(pcp->zone, l->full[0]);
+			for (u32 i = 1; i < PCP_FULL_MAX; i++)
+				l->full[i - 1] = l->full[i];
+			l->nr_full--;
+		}
+		l->full[l->nr_full++] = l->head;
+		l->head = NULL;
+		l->room = pcp->batch;
 	}
-	l->full[l->nr_full++] = l->head;
-	l->head = NULL;
-	l->count = 0;
+	page->pcp_next = l->head;
+	l->head = page;
+	l->room--;
 }
 
 static void pcp_drain(struct pcp *pcp)
@@ -129,7 +174,7 @@ static void pcp_drain(struct pcp *pcp)
 		struct page *page = l->head;
 
 		l->head = NULL;
-		l->count = 0;
+		l->room = pcp->batch;
 		if (page)
 			free_chain(pcp->zone, page);
 		while (l->nr_full)

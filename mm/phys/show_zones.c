@@ -142,14 +142,14 @@ static void show_zone(struct seq *seq, struct zone *z)
 	seq_puts(seq, ")\n  pagesets");
 	for_each_online_cpu(cpu) {
 		const struct pcp *pcp = zone_pcp(z, cpu);
-		u32 count = 0;
+		s32 count = 0;
 
 		for (int mt = 0; mt < MT_PCPTYPES; mt++) {
-			count += pcp->list[mt].count + pcp->list[mt].nr_full * pcp->batch;
+			count += pcp->batch - pcp->list[mt].room + (s32)pcp->list[mt].nr_full * pcp->batch;
 			for (u32 o = 0; o < PCP_BIG_ORDER; o++)
-				count += pcp->big[o][mt].count << (o + 1);
+				count += (s32)(pcp->big[o][mt].count << (o + 1));
 		}
-		seq_printf(seq, "\n    cpu: %u\n              count: %u\n              high:  %u\n              batch: %u",
+		seq_printf(seq, "\n    cpu: %u\n              count: %d\n              high:  %d\n              batch: %d",
 			   cpu, count, pcp->batch * (PCP_FULL_MAX + 1), pcp->batch);
 		seq_printf(seq, "\n  vm stats threshold: %u", pcp->stat_threshold);
 	}

@@ -47,20 +47,20 @@ struct buddy {
  * whole, so that exchange with the buddy is always one batch under one lock.
  */
 #define PCP_BATCH_MAX 32
-#define PCP_FULL_MAX 5
+#define PCP_FULL_MAX 6
 #define PCP_BIG_ORDER 3 /* orders 1..3 have short lists of their own */
-struct pcp_list {
+struct pcp_list { /* 64 bytes */
 	struct page *head;
-	u32 count;   /* pages in the open magazine */
+	s32 room;    /* the open magazine takes so many more: batch minus its pages */
 	u32 nr_full;
 	struct page *full[PCP_FULL_MAX];
 };
 struct pcp { /* per CPU and zone; (p) its CPU with preemption off, never from interrupts */
 	struct zone *zone;
-	u32 batch;
+	s32 batch;
 	u32 stat_threshold;
 	u64 fast_allocs; /* order-0 pages handed out here on the local node: numa_hit, numa_local and pgalloc at once */
-	struct pcp_list list[MT_PCPTYPES];
+	struct pcp_list list[MT_PCPTYPES] __cacheline_aligned;
 	struct {
 		struct page *head;
 		u32 count;

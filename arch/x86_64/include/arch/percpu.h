@@ -29,6 +29,7 @@
 #define this_cpu_write(var, val) ((var) = (val))
 #define this_cpu_add(var, val) ((var) += (val))
 #define this_cpu_inc(var) ((var)++)
+#define this_cpu_test32(var, mask) (((var) & (mask)) != 0)
 #define this_cpu_dec(var) ((var)--)
 #define smp_processor_id() 0u
 #else
@@ -86,6 +87,14 @@ extern unsigned long __per_cpu_offset[NR_CPUS]; /* copy - original, by logical C
 #define this_cpu_or(var, val) __pcpu_op_to("or", var, val)
 #define this_cpu_inc(var) this_cpu_add(var, 1)
 #define this_cpu_dec(var) this_cpu_sub(var, 1)
+
+/* Is any bit of the constant mask set in a 32-bit per-CPU word? One test of memory. */
+#define this_cpu_test32(var, mask)                                                               \
+	({                                                                                       \
+		bool _pcnz;                                                                      \
+		__asm__ volatile("testl %2, %%gs:%1" : "=@ccnz"(_pcnz) : "m"(var), "i"(mask));   \
+		_pcnz;                                                                           \
+	})
 
 DECLARE_PER_CPU(unsigned long, this_cpu_off); /* this CPU's offset, readable through GS */
 DECLARE_PER_CPU(u32, cpu_number);             /* logical CPU number */
