@@ -31,13 +31,8 @@ struct fs_context *fs_copy(struct fs_context *old)
 		return NULL;
 	rwsem_init(&fs->lock, RANK_FS_CONTEXT, "fs_context");
 	atomic_set(&fs->refs, 1);
-	down_read(&old->lock);
-	fs->root = old->root;
-	fs->cwd = old->cwd;
+	fs_context_get(old, &fs->root, &fs->cwd);
 	fs->umask = old->umask;
-	path_get(&fs->root);
-	path_get(&fs->cwd);
-	up_read(&old->lock);
 	return fs;
 }
 

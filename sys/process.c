@@ -19,7 +19,7 @@
 #include "mm/kmem/slab.h"
 #include "mm/kmem/vmalloc.h"
 #include "sys/files.h"
-#include "sys/syscall.h"
+#include "sys/timers.h"
 
 #define PID_BUCKETS 1024
 
@@ -106,6 +106,7 @@ struct process *process_alloc(void)
 	wait_queue_init(&p->child_wait);
 	wait_queue_init(&p->signalfd_wait);
 	spin_lock_init(&p->lock, RANK_SIGHAND, "process");
+	timers_new_process(p);
 	return p;
 }
 

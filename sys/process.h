@@ -97,6 +97,7 @@ struct process {
 	struct {
 		u64 expires_ns, interval_ns; /* of cpu time; 0 off (s) */
 	} cpu_itimer[2];               /* ITIMER_VIRTUAL, ITIMER_PROF */
+	struct timer cpu_timer;        /* looks at cpu_itimer and RLIMIT_CPU when they may be due */
 	struct list_head posix_timers; /* (s) */
 	int next_timer_id;
 	int oom_score_adj;
@@ -135,7 +136,6 @@ struct task {
 	size_t robust_len;
 	struct completion *vfork_done; /* of the parent that waits for this child (c) */
 	void (*first_run)(struct task *task, struct pt_regs *regs); /* PID 1: before user mode */
-	struct futex_waiter *pi_waiter;
 	u64 timer_slack_ns;
 	u32 ioprio;
 	u64 trap_nr, trap_error, trap_addr; /* last exception, for signal frames (c) */

@@ -5,6 +5,7 @@
 #include "sys/files.h"
 #include "sys/process.h"
 #include "sys/syscall.h"
+#include "sys/timers.h"
 #include "sys/tty.h"
 
 SYSCALL(getpid)
@@ -162,6 +163,8 @@ static int limit_set(struct process *p, u32 which, const struct rlimit *new)
 	spin_unlock(&proc_tree_lock);
 	if (!ret && (which == RLIMIT_AS || which == RLIMIT_DATA || which == RLIMIT_STACK || which == RLIMIT_MEMLOCK))
 		limits_to_aspace(p);
+	if (!ret && which == RLIMIT_CPU && new->cur != RLIM_INFINITY)
+		timers_rlimit_cpu(p);
 	return ret;
 }
 

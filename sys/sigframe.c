@@ -238,6 +238,7 @@ SYSCALL(rt_sigreturn)
 	if (restore_fpu(uc.mc.fpstate))
 		goto bad;
 	restore_context(regs, &uc.mc);
+	__atomic_fetch_or(&current->arch.user_work, USER_WORK_FULL_REGS, __ATOMIC_RELAXED);
 	signal_set_blocked(uc.sigmask);
 	set_altstack(current_task(), &uc.stack, regs->rsp, 0); /* an error changes nothing */
 	return regs->rax;

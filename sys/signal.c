@@ -144,6 +144,16 @@ static void remove_signals(struct sigpending *pend, sigset_t mask)
 		}
 }
 
+void signal_fix_set(struct sigpending *pend, int sig)
+{
+	struct sigqueue *q;
+
+	list_for_each_entry(q, &pend->queue, node)
+		if (q->info.signo == sig)
+			return;
+	pend->set &= ~sigmask(sig);
+}
+
 /* Removes signals from every queue of the process. => p->lock */
 void signal_remove_everywhere(struct process *p, sigset_t mask)
 {

@@ -134,6 +134,7 @@ void signal_remove_everywhere(struct process *p, sigset_t mask); /* => p->lock *
 void signal_force_info(const struct ksiginfo *info);
 int signal_mask_arg(u64 user, u64 size, sigset_t *mask); /* 0, -EINVAL, -EFAULT */
 extern const struct trap_ops sys_trap_ops;
+void signal_fix_set(struct sigpending *pend, int sig); /* an entry was taken out by hand: is the bit still right? */
 void signal_flush(struct sigpending *p);         /* frees queue */
 void signal_copy_info(void *to128, const struct ksiginfo *info); /* 128-byte user form */
 struct sigactions *sigactions_share(struct process *p); /* fork */

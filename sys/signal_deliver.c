@@ -20,7 +20,6 @@
 #include "sys/process.h"
 #include "sys/signal.h"
 #include "sys/syscall.h"
-#include "sys/timers.h"
 
 #define SYSCALL_INSN_BYTES 2
 #define NR_restart_syscall 219
@@ -71,7 +70,7 @@ static void stop_here(struct task *t, struct process *p, unsigned long flags)
 	if (last)
 		tell_parent_job(p, CLD_STOPPED, sig);
 	for (;;) {
-		thread_set_state(THREAD_STOPPED);
+		thread_set_special_state(THREAD_STOPPED);
 		if (!READ_ONCE(t->stopped) || (READ_ONCE(t->pending.set) & sigmask(SIGKILL)))
 			break;
 		schedule();
@@ -314,8 +313,6 @@ void signal_return_to_user(struct pt_regs *regs)
 		t->first_run = NULL;
 		fn(t, regs);
 	}
-	if (unlikely(cpu_timers_armed))
-		timers_tick();
 	if (READ_ONCE(t->thread.arch.user_work) & USER_WORK_SIGNAL)
 		deliver(regs, t);
 }

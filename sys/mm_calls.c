@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* mm_calls.c - system calls about address spaces; the work is mm/vm's, here are only the arguments. */
+#include "arch/uaccess.h"
+#include "mm/vm/aspace.h"
+#include "sys/files.h"
+#include "sys/process.h"
+#include "sys/syscall.h"
+
+#define MAP_SHARED 1
+#define MAP_ANONYMOUS 0x20
+#define MAP_TYPE 0x0f
+#define MLOCK_ONFAULT 1
+
+SYSCALL(mmap)
+{
+	int prot = a2, flags = a3;
+	struct mapping *mapping;
+	struct fd f;
+	long ret;
+
+	if (offset_in_page(a5))
+		return -EINVAL;
+	if (flags & MAP_ANONYMOUS)
+		return vm_mmap(NULL, NULL, a0, a1, prot, flags, 0);
+	f = fd_get(a4);
+	if (!f.file)
+		return -EBADF;
+	ret = -ENODEV;
+	if (f.file->flags & O_PATH) {
+		ret = -EBADF;
+	} else if (f.file->ops && f.file->ops->mmap) {
+		unsigned long vm = (prot & 7) | ((flags & MAP_TYPE) == MAP_SHARED ? VM_SHARED : 0);
+
+		mapping = f.file->ops->mmap(f.file, vm);
+		ret = PTR_ERR(mapping);
+		if (!IS_ERR(mapping)) {
+			/* no mapping: the device asks for plain memory (/dev/zero) */
+			ret = mapping ? vm_mmap(f.file, mapping, a0, a1, prot, flags, a5) :
+					vm_mmap(NULL, NULL, a0, a1, prot, flags | MAP_ANONYMOUS, 0);
+		}
+	}
+	fd_put(f);
+	return ret;
+}
+
+SYSCALL(munmap)
+{
+	return vm_munmap(a0, a1);
+}
+
+SYSCALL(mprotect)
+{
+	return vm_mprotect(a0, a1, a2);
+}
+
+SYSCALL(mremap)
+{
+	return vm_mremap(a0, a1, a2, a3, a4);
+}
+
+SYSCALL(brk)
+{
+	return vm_brk(a0);
+}
+
+SYSCALL(madvise)
+{
+	return vm_madvise(current->mm, a0, a1, a2);
+}
+
+SYSCALL(mincore)
+{
+	return vm_mincore(a0, a1, (unsigned char __user *)a2);
+}
+
+SYSCALL(msync)
+{
+	return vm_msync(a0, a1, a2);
+}
+
+SYSCALL(mlock)
+{
+	return vm_mlock(a0, a1, 0);
+}
+
+SYSCALL(mlock2)
+{
+	if (a2 & ~(u64)MLOCK_ONFAULT)
+		return -EINVAL;
+	return vm_mlock(a0, a1, a2);
+}
+
+SYSCALL(munlock)
+{
+	return vm_munlock(a0, a1);
+}
+
+SYSCALL(mlockall)
+{
+	return vm_mlockall(a0);
+}
+
+SYSCALL(munlockall)
+{
+	return vm_munlockall();
+}
+
+SYSCALL(mbind)
+{
+	return vm_mbind(a0, a1, a2, (const unsigned long __user *)a3, a4, a5);
+}
+
+SYSCALL(set_mempolicy)
+{
+	return vm_set_mempolicy(a0, (const unsigned long __user *)a1, a2);
+}
+
+SYSCALL(get_mempolicy)
+{
+	return vm_get_mempolicy((int __user *)a0, (unsigned long __user *)a1, a2, a3, a4);
+}
+
+static bool may_move(struct process *p)
+{
+	return p == current_proc || !current_proc->cred.euid || current_proc->cred.uid == p->cred.uid;
+}
+
+SYSCALL(move_pages)
+{
+	struct process *p = proc_get(a0 ? (pid_t)a0 : current->tgid);
+	struct aspace *mm;
+	long ret;
+
+	if (!p)
+		return -ESRCH;
+	if (!may_move(p)) {
+		proc_put(p);
+		return -EPERM;
+	}
+	mm = proc_get_mm(p);
+	proc_put(p);
+	if (!mm)
+		return -EINVAL;
+	ret = vm_move_pages(mm, a1, (const u64 __user *)a2, (const int __user *)a3, (int __user *)a4, a5);
+	aspace_put(mm);
+	return ret;
+}

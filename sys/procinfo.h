@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* procinfo.h - /proc/PID and the system files sys/ knows. */
+#ifndef SYS_PROCINFO_H
+#define SYS_PROCINFO_H
+
+#include "kernel/show.h"
+#include "sys/process.h"
+
+void procinfo_init(void); /* sets proc_ops and oom_ops */
+
+#endif
