@@ -73,10 +73,10 @@ void buddy_free(struct buddy *b, struct page *page, unsigned int order)
 {
 	const unsigned long want = b->flags | BIT(PG_buddy);
 	unsigned long pfn = page_to_pfn(page);
+	unsigned long bit = 1ul << order;
 
-	b->nr_free_pages += 1ul << order;
-	for (; order < MAX_ORDER - 1; order++) {
-		unsigned long bit = 1ul << order;
+	b->nr_free_pages += bit;
+	for (; order < MAX_ORDER - 1; order++, bit <<= 1) {
 		struct page *bud = pfn & bit ? page - bit : page + bit;
 
 		if ((bud->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != want || bud->private != order)

@@ -7,12 +7,17 @@
  * A full chain goes to, an empty one comes from the buddy as a whole: one lock, at most 32 pages with interrupts off.
  * Two chains' worth of slack keep a CPU that frees and allocates in turn away from the lock.
  *
- *     push -> [open: 0..batch] --full--> full[0..5) --too many: oldest--> buddy
- *     pop  <- [open]           <-empty-- full[]     <-none: refill------- buddy
+ *     push -> [open: 0..batch] --full--> full[] --too many: oldest--> merge in groups of 32 --> buddy
+ *     pop  <- [open]           <-empty-- full[] <-none: refill------------------------------- buddy
+ *
+ * Pages freed one after the other are often neighbours. On their way to the buddy the frames of one aligned group of 32
+ * are collected as bits of a word and merged there, without touching memory; a group that is not complete at the end of a
+ * batch is carried over to the next one, so a stream of frees reaches the buddy as blocks of order 5.
  *
  * Interrupts never touch these lists (they take pages from the buddy directly), so preemption off is all the
  * protection needed: no cli on the fast path.
- * Invariants: chains in full[] have exactly batch pages; pages on lists have refs 0 and no flags but the zone bits.
+ * Invariants: chains in full[] have exactly batch pages, the open one at most as many; small zones (batch < 32) carry nothing;
+ * pages on lists have refs 0 and no flags but the zone bits.
  * Source: [Bonwick01] magazines; batch sizes as in [facts 1.5].
  */
 #include "mm/phys/internal.h"
@@ -78,6 +83,21 @@ void zone_put(struct zone *zone, struct page *page, unsigned int order)
 	spin_unlock_irqrestore_l(&zone->lock, flags, "buddy_free");
 }
 
+/* The frames waiting in the carry, as a chain. */
+static void carry_to_open(struct pcp *pcp, struct pcp_list *l)
+{
+	u32 set = l->carry_set;
+
+	l->carry_set = 0;
+	for (; set; set &= set - 1) {
+		struct page *page = l->carry + __ffs(set);
+
+		page->pcp_next = l->head;
+		l->head = page;
+		l->room--;
+	}
+}
+
 bool pcp_refill(struct pcp *pcp, enum migratetype mt)
 {
 	struct pcp_list *l = &pcp->list[mt];
@@ -89,6 +109,10 @@ bool pcp_refill(struct pcp *pcp, enum migratetype mt)
 	if (l->nr_full) {
 		l->head = l->full[--l->nr_full];
 		l->room = 0;
+		return true;
+	}
+	if (l->carry_set) {
+		carry_to_open(pcp, l);
 		return true;
 	}
 	spin_lock_irqsave_l(&zone->lock, flags, "pcp_refill");
@@ -103,13 +127,17 @@ bool pcp_refill(struct pcp *pcp, enum migratetype mt)
 }
 
 /*
- * Frees the pages of one aligned group of 32 whose bit is set, merged in the register first: a pair of neighbours at each
- * level becomes one block of the next, and only what has no partner goes to the buddy.
+ * Frees the frames of one aligned group of 32 whose bit is set: a pair of neighbours at each level becomes one block of
+ * the next, and only what has no partner goes to the buddy.
  */
-static void free_group(struct buddy *b, struct page *base, u32 set)
+static noinline void free_group(struct buddy *b, struct page *base, u32 set)
 {
 	static const u32 even[5] = { 0x55555555, 0x11111111, 0x01010101, 0x00010001, 0x00000001 };
 
+	if (likely(set == U32_MAX)) {
+		buddy_free(b, base, 5);
+		return;
+	}
 	for (unsigned int order = 0; set; order++) {
 		u32 pairs = order < 5 ? set & (set >> (1u << order)) & even[order] : 0;
 		u32 alone = set & ~(pairs | pairs << (1u << (order & 31)));
@@ -120,32 +148,49 @@ static void free_group(struct buddy *b, struct page *base, u32 set)
 	}
 }
 
-/* One chain of at most PCP_BATCH_MAX pages back to the buddy. */
-static void free_chain(struct zone *zone, struct page *page)
+#define GROUP_MASK (~(32 * sizeof(struct page) - 1))
+
+/*
+ * One chain of at most PCP_BATCH_MAX pages on their way to the buddy. The group of its first pages, which were freed last,
+ * stays in l->carry when it is not complete: what is missing may come next. With no chain: the carry itself.
+ */
+static void free_chain(struct pcp *pcp, struct pcp_list *l, struct page *page)
 {
-	const unsigned long group_bytes = 32 * sizeof(struct page);
-	struct page *group = NULL;
+	struct buddy *b = &pcp->zone->buddy;
+	struct page *first = NULL, *group = NULL;
+	u32 set = 0, first_set = 0;
 	unsigned long flags;
-	unsigned int n = 0;
-	u32 set = 0;
 
-	spin_lock_irqsave_l(&zone->lock, flags, "pcp_free");
-	for (struct page *next; page; page = next, n++) {
-		struct page *base = (struct page *)((unsigned long)page & ~(group_bytes - 1));
+	spin_lock_irqsave_l(&pcp->zone->lock, flags, "pcp_free");
+	for (;; page = page->pcp_next) {
+		unsigned long at = (unsigned long)page;
 
-		next = page->pcp_next;
-		if (base != group) {
-			free_group(&zone->buddy, group, set);
-			group = base;
+		if ((at ^ (unsigned long)group) & GROUP_MASK) {
+			if (group == l->carry) {
+				set |= l->carry_set;
+				l->carry_set = 0;
+			}
+			if (!first && pcp->batch == PCP_BATCH_MAX && set != U32_MAX) {
+				first = group;
+				first_set = set;
+			} else if (set) {
+				free_group(b, group, set);
+			}
+			group = (struct page *)(at & GROUP_MASK);
 			set = 0;
 		}
-		set |= 1u << (((unsigned long)page / sizeof(struct page)) & 31);
+		if (!page)
+			break;
+		set |= 1u << (at / sizeof(struct page) & 31);
 	}
-	free_group(&zone->buddy, group, set);
-	zone_sync_free(zone);
-	zone->pages_scanned = 0;
-	irq_work(n);
-	spin_unlock_irqrestore_l(&zone->lock, flags, "pcp_free");
+	if (l->carry_set)
+		free_group(b, l->carry, l->carry_set);
+	zone_sync_free(pcp->zone);
+	pcp->zone->pages_scanned = 0;
+	irq_work(PCP_BATCH_MAX);
+	spin_unlock_irqrestore_l(&pcp->zone->lock, flags, "pcp_free");
+	l->carry = first;
+	l->carry_set = first_set;
 }
 
 void pcp_push_full(struct pcp *pcp, struct pcp_list *l, struct page *page)
@@ -153,7 +198,7 @@ void pcp_push_full(struct pcp *pcp, struct pcp_list *l, struct page *page)
 	if (l->room <= 0) {
 		if (l->nr_full == PCP_FULL_MAX) {
 			/* The oldest pages are the least likely to be in a cache still. */
-			free_chain(pcp->zone, l->full[0]);
+			free_chain(pcp, l, l->full[0]);
 			for (u32 i = 1; i < PCP_FULL_MAX; i++)
 				l->full[i - 1] = l->full[i];
 			l->nr_full--;
@@ -176,9 +221,11 @@ static void pcp_drain(struct pcp *pcp)
 		l->head = NULL;
 		l->room = pcp->batch;
 		if (page)
-			free_chain(pcp->zone, page);
+			free_chain(pcp, l, page);
 		while (l->nr_full)
-			free_chain(pcp->zone, l->full[--l->nr_full]);
+			free_chain(pcp, l, l->full[--l->nr_full]);
+		if (l->carry_set)
+			free_chain(pcp, l, NULL);
 		for (u32 o = 0; o < PCP_BIG_ORDER; o++) {
 			while ((page = pcp->big[o][mt].head)) {
 				pcp->big[o][mt].head = page->pcp_next;

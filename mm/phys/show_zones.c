@@ -5,6 +5,7 @@
  */
 #include "kernel/cpumask.h"
 #include "kernel/show.h"
+#include "lib/math.h"
 #include "mm/phys/internal.h"
 
 static int buddyinfo_show(struct seq *seq)
@@ -145,12 +146,14 @@ static void show_zone(struct seq *seq, struct zone *z)
 		s32 count = 0;
 
 		for (int mt = 0; mt < MT_PCPTYPES; mt++) {
-			count += pcp->batch - pcp->list[mt].room + (s32)pcp->list[mt].nr_full * pcp->batch;
+			const struct pcp_list *l = &pcp->list[mt];
+
+			count += pcp->batch - l->room + (s32)(l->nr_full * pcp->batch + hweight64(l->carry_set));
 			for (u32 o = 0; o < PCP_BIG_ORDER; o++)
 				count += (s32)(pcp->big[o][mt].count << (o + 1));
 		}
 		seq_printf(seq, "\n    cpu: %u\n              count: %d\n              high:  %d\n              batch: %d",
-			   cpu, count, pcp->batch * (PCP_FULL_MAX + 1), pcp->batch);
+			   cpu, count, pcp->batch * (PCP_FULL_MAX + 2), pcp->batch);
 		seq_printf(seq, "\n  vm stats threshold: %u", pcp->stat_threshold);
 	}
 	seq_printf(seq, "\n  all_unreclaimable: %u\n  start_pfn:         %lu\n  inactive_ratio:    %u\n",

@@ -44,16 +44,18 @@ struct buddy {
 
 /*
  * Per-CPU page lists of one zone: "magazines" of `batch` pages. The open one is a chain through pcp_next; full ones wait
- * whole, so that exchange with the buddy is always one batch under one lock.
+ * whole, so that exchange with the buddy is always one batch under one lock (mm/phys/pcp.c).
  */
 #define PCP_BATCH_MAX 32
-#define PCP_FULL_MAX 6
+#define PCP_FULL_MAX 4
 #define PCP_BIG_ORDER 3 /* orders 1..3 have short lists of their own */
 struct pcp_list { /* 64 bytes */
 	struct page *head;
 	s32 room;    /* the open magazine takes so many more: batch minus its pages */
 	u32 nr_full;
 	struct page *full[PCP_FULL_MAX];
+	struct page *carry; /* a group of 32 frames not all of which have come yet: its first frame, */
+	u32 carry_set;      /* and which frames of it wait here to be merged with the rest */
 };
 struct pcp { /* per CPU and zone; (p) its CPU with preemption off, never from interrupts */
 	struct zone *zone;
