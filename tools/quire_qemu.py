@@ -6,9 +6,11 @@ all understand. Used by tools/qemu-run (and so by `make run`), by the kernel tes
 Clocks: "virtual" and "paced" count one instruction as one nanosecond (-icount shift=0); virtual
 skips idle time, paced lets it pass as real time; "wall" is multi-threaded and uses host time.
 """
+import ctypes
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -221,9 +223,14 @@ def cleanup(m):
         os.unlink(path)
 
 
+def die_with_parent():
+    """For a child before exec: no machine outlives the test that started it."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def run(m, timeout=None, stdin=subprocess.DEVNULL, stdout=None):
     """Run machine m to its end. Returns QEMU's exit status, or None when it had to be killed."""
-    process = subprocess.Popen(argv(m), stdin=stdin, stdout=stdout)
+    process = subprocess.Popen(argv(m), stdin=stdin, stdout=stdout, preexec_fn=die_with_parent)
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:

@@ -128,7 +128,7 @@ class Console:
         self.machine = machine
         argv = qq.argv(machine)
         self.child = pexpect.spawn(argv[0], argv[1:], timeout=limit, echo=False, maxread=65536,
-                                   dimensions=(50, 200))
+                                   dimensions=(50, 200), preexec_fn=qq.die_with_parent)
         self.child.delaybeforesend = None
 
     def expect(self, pattern, limit=-1):
