@@ -62,9 +62,9 @@ static inline bool wait_queue_active(const struct wait_queue *q)
 #define wait_event(q, cond) ((void)__wait_event(q, cond, THREAD_UNINTERRUPTIBLE, KTIME_MAX, false))
 /* 0 or -ERESTARTSYS */
 #define wait_event_interruptible(q, cond) \
-	min_t(int, __wait_event(q, cond, THREAD_INTERRUPTIBLE, KTIME_MAX, signal_pending()), 0)
+	(int)min_t(s64, __wait_event(q, cond, THREAD_INTERRUPTIBLE, KTIME_MAX, signal_pending()), 0)
 #define wait_event_killable(q, cond) \
-	min_t(int, __wait_event(q, cond, THREAD_KILLABLE, KTIME_MAX, fatal_signal_pending()), 0)
+	(int)min_t(s64, __wait_event(q, cond, THREAD_KILLABLE, KTIME_MAX, fatal_signal_pending()), 0)
 /* > 0: condition true; 0: timed out; -ERESTARTSYS. deadline is absolute ktime. */
 #define wait_event_until(q, cond, deadline) __wait_event(q, cond, THREAD_UNINTERRUPTIBLE, deadline, false)
 #define wait_event_interruptible_until(q, cond, deadline) \
