@@ -17,6 +17,7 @@
 #include "lib/string.h"
 #include "mm/kmem/vmalloc.h"
 #include "mm/phys/page_alloc.h"
+#include "mm/reclaim/reclaim.h"
 #include "sys/files.h"
 #include "sys/futex.h"
 #include "sys/pipe.h"
@@ -62,6 +63,7 @@ void sys_init(void)
 	current_fs_cred = cred_of_current;
 	trap_ops = &sys_trap_ops;
 	procinfo_init();
+	reclaim_init();
 }
 
 /* ---- the initramfs ---- */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* misc_calls.c - the machine as programs see it: names, totals, log, power; and per-thread oddments (prctl, arch_prctl). */
-#include "sys/misc.h"
 #include "arch/cpu.h"
 #include "arch/uaccess.h"
 #include "kernel/exit_status.h"
@@ -11,49 +10,36 @@
 #include "mm/phys/page_alloc.h"
 #include "sys/process.h"
 #include "sys/syscall.h"
+#include "sys/uts.h"
 
 /* ---- names ---- */
 
-char host_name[65] = "quire", domain_name[65] = "(none)";
-
 SYSCALL(uname)
 {
-	struct {
-		char sysname[65], nodename[65], release[65], version[65], machine[65], domainname[65];
-	} u;
-
-	memset(&u, 0, sizeof(u));
-	strlcpy(u.sysname, "Linux", 65);
-	strlcpy(u.nodename, host_name, 65);
-	strlcpy(u.release, SYS_RELEASE, 65);
-	strlcpy(u.version, SYS_VERSION, 65);
-	strlcpy(u.machine, "x86_64", 65);
-	strlcpy(u.domainname, domain_name, 65);
-	return copy_struct_to_user((void __user *)a0, &u);
+	return copy_struct_to_user((void __user *)a0, &uts);
 }
 
-static long set_name(char *to, u64 user, u64 len)
+static long set_name(int (*set)(const char *, size_t), u64 user, u64 len)
 {
-	char name[65] = "";
+	char name[UTS_LEN];
 
 	if (current_proc->cred.euid)
 		return -EPERM;
-	if (len > 64)
+	if (len > UTS_LEN)
 		return -EINVAL;
 	if (copy_from_user(name, (void __user *)user, len))
 		return -EFAULT;
-	memcpy(to, name, 65);
-	return 0;
+	return set(name, len);
 }
 
 SYSCALL(sethostname)
 {
-	return set_name(host_name, a0, a1);
+	return set_name(uts_set_nodename, a0, a1);
 }
 
 SYSCALL(setdomainname)
 {
-	return set_name(domain_name, a0, a1);
+	return set_name(uts_set_domainname, a0, a1);
 }
 
 /* ---- totals ---- */
