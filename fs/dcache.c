@@ -467,12 +467,11 @@ static unsigned long lru_scan_batch(unsigned long *looked)
 
 static unsigned long lru_scan(struct shrinker *s, unsigned long nr)
 {
-	unsigned long freed = 0, looked = 0;
+	unsigned long freed = 0, looked = 0, start = READ_ONCE(nr_lru);
 
-	while (looked < 2 * nr && !list_empty(&lru)) {
+	/* Twice round the list, parents that become unused on the way included; walks going on may touch for ever. */
+	while (freed < nr && looked < 2 * (start + freed) + PRUNE_BATCH && !list_empty(&lru)) {
 		freed += lru_scan_batch(&looked);
-		if (freed >= nr)
-			break;
 		cond_resched();
 	}
 	return freed;

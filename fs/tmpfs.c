@@ -7,9 +7,9 @@
  *
  * Reading a directory while names come and go: each new name gets the next number of its directory (dentry->cookie) and
  * goes to the head of the list of children, so the list is sorted, newest first, without any search. A position in
- * the directory is FIRST - cookie of the entry that comes next (a bit more after a removal): removed entries leave no gap that matters, new ones
- * are before the position, and the reader ends. An open directory remembers (with a reference) the dentry it stopped
- * at, so continuing costs nothing even with ten thousand entries.
+ * the directory is FIRST - cookie of the entry that comes next (a bit more after a removal): removed entries leave no
+ * gap that matters, new ones are before the position, and the reader ends. An open directory remembers (with a
+ * reference) the dentry it stopped at, so continuing costs nothing even with ten thousand entries.
  *
  * Limits: size= counts pages (charged by the page cache through ->charge), nr_inodes= inodes. 0 is no limit.
  * Locking: names under the directory's inode lock; the list of children also under dcache_lock.
