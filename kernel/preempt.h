@@ -30,6 +30,8 @@
 #define preempt_enable_no_resched() ((void)0)
 #define preempt_disable_short() ((void)0)
 #define preempt_enable_short() ((void)0)
+#define preempt_enable_short_later() ((void)0)
+#define preempt_enable_short_test() false
 #define in_interrupt() false
 #define in_hardirq() false
 #define preempt_count() 0u
@@ -84,15 +86,26 @@ static __always_inline void preempt_enable(void)
 		this_cpu_inc(__preempt_count);  \
 		barrier();                      \
 	} while (0)
-static __always_inline void preempt_enable_short(void)
+/* true: the caller calls preempt_schedule() itself (as a tail call, so that the common path needs no stack frame). */
+static __always_inline __must_check bool preempt_enable_short_test(void)
 {
 	bool zero;
 
 	barrier();
 	__asm__ volatile("decl %%gs:%1" : "=@ccz"(zero), "+m"(__preempt_count) : : "memory");
-	if (unlikely(zero))
+	return unlikely(zero);
+}
+static __always_inline void preempt_enable_short(void)
+{
+	if (preempt_enable_short_test())
 		preempt_schedule();
 }
+/* The caller goes on to something that ends in preempt_enable() anyway. */
+#define preempt_enable_short_later()            \
+	do {                                    \
+		barrier();                      \
+		this_cpu_dec(__preempt_count);  \
+	} while (0)
 /* After interrupts came back on (spin_unlock_irqrestore): a wake-up meanwhile may want this CPU. */
 static __always_inline void preempt_check(void)
 {

@@ -291,6 +291,12 @@ void *slab_alloc_fallback(struct slab_cache *c, gfp_t gfp)
 	return slab_alloc_slow(c, gfp, -1);
 }
 
+void *slab_reschedule(void *obj)
+{
+	preempt_schedule();
+	return obj;
+}
+
 /* This CPU's list is full, the object is of another node, or this is an interrupt. */
 void slab_free_fallback(struct slab_cache *c, void *obj, struct page *slab)
 {

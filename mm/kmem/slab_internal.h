@@ -69,6 +69,7 @@ static __always_inline void **slab_link(const struct slab_cache *c, void *obj)
 
 void slab_free_fallback(struct slab_cache *c, void *obj, struct page *slab);
 void *slab_alloc_fallback(struct slab_cache *c, gfp_t gfp);
+void *slab_reschedule(void *obj); /* preempt_schedule(), then obj: a tail call */
 
 /* LINK: slab_link or kmalloc_link. */
 #define SLAB_ALLOC(c, gfp, LINK)                                         \
@@ -81,13 +82,14 @@ void *slab_alloc_fallback(struct slab_cache *c, gfp_t gfp);
 		_sc = this_cpu_ptr(_c->cpu);                             \
 		_obj = _sc->head;                                        \
 		if (unlikely(!_obj || in_interrupt())) {                 \
-			preempt_enable_short();                          \
+			preempt_enable_short_later();                    \
 			return slab_alloc_fallback(_c, gfp);             \
 		}                                                        \
 		_sc->head = *LINK(_c, _obj);                             \
 		_sc->room++;                                             \
-		preempt_enable_short();                                  \
 		slab_debug_alloc(_c, _obj);                              \
+		if (preempt_enable_short_test())                         \
+			return slab_reschedule(_obj);                    \
 		_obj;                                                    \
 	})
 
@@ -101,7 +103,7 @@ void *slab_alloc_fallback(struct slab_cache *c, gfp_t gfp);
 		_sc = this_cpu_ptr(_c->cpu);                                                             \
 		if (unlikely(_sc->room <= 0 || page_node(slab) != this_cpu_read(slab_local_nid) ||      \
 			     in_interrupt())) {                                                          \
-			preempt_enable_short();                                                          \
+			preempt_enable_short_later();                                                    \
 			slab_free_fallback(_c, obj, slab);                                               \
 			return;                                                                          \
 		}                                                                                        \

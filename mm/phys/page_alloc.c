@@ -104,14 +104,22 @@ static void clear_pages(struct page *page, unsigned int order)
 	}
 }
 
-static noinline void note_alloc(struct page *page, gfp_t gfp, unsigned int order)
+/* The ends of the fast paths nobody wants to wait for, as tail calls. */
+static noinline struct page *note_alloc(struct page *page, gfp_t gfp, unsigned int order)
 {
 	trace_event(mm_page_alloc, page_to_pfn(page), order, gfp, gfp_mt(gfp));
+	return page;
 }
 
 static noinline void note_free(struct page *page, unsigned int order)
 {
 	trace_event(mm_page_free, page_to_pfn(page), order);
+}
+
+static noinline struct page *reschedule(struct page *page)
+{
+	preempt_schedule();
+	return page;
 }
 
 /* What every fresh page gets. */
@@ -160,17 +168,14 @@ static __always_inline struct page *alloc_fast(gfp_t gfp)
 	/* The watermark test for order 0, its constants added beforehand. */
 	if (unlikely(!page || in_interrupt() ||
 		     atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <= (long)pcp->zone->fast_mark[class])) {
-		preempt_enable_short();
+		preempt_enable_short_later();
 		return NULL;
 	}
 	l->head = page->pcp_next;
 	l->room++;
 	pcp->fast_allocs++;
 	prepare_head(page);
-	if (unlikely(event_mm_page_alloc.enabled))
-		note_alloc(page, gfp, 0);
-	preempt_enable_short();
-	return page;
+	return preempt_enable_short_test() ? reschedule(page) : page;
 }
 
 /* ---- tier 2 --------------------------------------------------------------------------------------- */
@@ -459,7 +464,9 @@ struct page *alloc_pages(gfp_t gfp, unsigned int order)
 	if (unlikely(order | (gfp & (__GFP_ZERO | __GFP_COMP))))
 		return alloc_here(gfp, order);
 	page = alloc_fast(gfp);
-	return likely(page != NULL) ? page : alloc_here(gfp, 0);
+	if (unlikely(!page))
+		return alloc_here(gfp, 0);
+	return unlikely(event_mm_page_alloc.enabled) ? note_alloc(page, gfp, 0) : page;
 }
 
 struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order)
@@ -508,9 +515,17 @@ static noinline void free_one_slow(struct page *page)
 	preempt_enable();
 }
 
-static noinline void free_one_bad(struct page *page)
+/* A page in use is lost, but nothing else is; or somebody watches. */
+static noinline void free_one_odd(struct page *page)
 {
-	bad_page(page, "freed page is in use"); /* lost, but nothing else is */
+	if ((page->flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS) {
+		bad_page(page, "freed page is in use");
+		return;
+	}
+	note_free(page, 0);
+	page->flags &= PAGE_ZONE_BITS;
+	count_vm_event(PGFREE);
+	free_one_slow(page);
 }
 
 /* A single page without references: onto this CPU's list. */
@@ -520,13 +535,11 @@ static __always_inline void free_one(struct page *page)
 	struct pcp_list *l;
 	unsigned int mt;
 
-	if (unlikely((flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS)) {
-		free_one_bad(page);
+	if (unlikely((flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS || event_mm_page_free.enabled)) {
+		free_one_odd(page);
 		return;
 	}
 	page->flags = zid << PAGE_NODE_SHIFT;
-	if (unlikely(event_mm_page_free.enabled))
-		note_free(page, 0);
 	count_vm_event(PGFREE);
 	mt = pageblock_mt(page);
 	if (unlikely(mt >= MT_PCPTYPES)) {
@@ -536,7 +549,7 @@ static __always_inline void free_one(struct page *page)
 	preempt_disable_short();
 	l = &this_cpu_read(pcp_of_zid[zid])->list[mt];
 	if (unlikely(l->room <= 0 || in_interrupt())) {
-		preempt_enable_short();
+		preempt_enable_short_later();
 		free_one_slow(page);
 		return;
 	}
