@@ -36,6 +36,7 @@
 #define in_hardirq() false
 #define preempt_count() 0u
 #define may_sleep() true
+#define need_resched() false
 #else
 DECLARE_PER_CPU(u32, __preempt_count);
 
