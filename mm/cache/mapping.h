@@ -62,7 +62,10 @@ void mapping_destroy(struct mapping *m);
 
 /* mm/cache/pagecache.c. Pages returned hold a reference. */
 struct page *pagecache_find(struct mapping *m, unsigned long index); /* NULL when absent; lockless (RCU) */
-/* The page, uptodate, not locked: read in, or (SHMEM) created zeroed when create. ERR_PTR(-ENOMEM/-EIO/-ENOSPC); NULL: a hole and !create. */
+/*
+ * The page, uptodate, not locked: read in, or (SHMEM) created zeroed when asked. ERR_PTR(-ENOMEM/-EIO/-ENOSPC); NULL: a
+ * hole and not PCG_CREATE.
+ */
 struct page *pagecache_get(struct mapping *m, unsigned long index, unsigned int flags);
 #define PCG_CREATE 1u /* make holes into pages */
 #define PCG_WRITE 2u  /* whole page will be overwritten: need not be read in */

@@ -19,16 +19,21 @@
 #include "lib/err.h"
 #include "mm/cache/internal.h"
 #include "mm/phys/page_alloc.h"
-#include "mm/reclaim/lruvec.h"
+#include "mm/reclaim/reclaim.h"
 
 void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last, int cows);
 
 static DEFINE_MUTEX(mappings_lock, RANK_MAPPING);
 static LIST_HEAD(mappings);
 
+/* Reclaim's way in: the page is off the LRU, the caller holds one reference, the index the other. */
+static bool reclaim_drop(struct page *page);
+static const struct reclaim_ops cache_reclaim_ops = { .drop_page = reclaim_drop, .drop_clean = pagecache_drop_clean };
+
 void pagecache_init(void)
 {
 	xa_init_cache();
+	reclaim_ops = &cache_reclaim_ops;
 }
 
 void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner, unsigned long flags)
@@ -321,6 +326,13 @@ static bool drop_one(struct mapping *m, struct page *page)
 	}
 	page_unlock(page);
 	return gone;
+}
+
+static bool reclaim_drop(struct page *page)
+{
+	struct mapping *m = READ_ONCE(page->mapping);
+
+	return m && !page_test(page, PG_anon) && !mapping_is_shmem(m) && drop_one(m, page);
 }
 
 unsigned long pagecache_drop_clean(void)

@@ -12,7 +12,7 @@
  * old root is still a correct, smaller tree. Each node has, per tag, one bit per slot: "something below is tagged".
  *
  * Invariants: count = used slots, > 0 for every linked node; a tag bit of an inner slot is set exactly when the child has
- * a bit of that tag; slot 0 of a root above the lowest level may be the only one only while growing.
+ * a bit of that tag.
  * Locking: writers hold the owner's lock. Readers hold rcu_read_lock: nodes are freed after a grace period, and slots are
  * single pointers written with release order.
  * Source: the radix tree of [Morrison68], in the 64-way form common in kernels.
@@ -63,16 +63,14 @@ void xa_add_spare(struct xarray *xa, struct xa_node *node)
 	xa->spare = node;
 }
 
-static struct xa_node *xa_new_node(struct xarray *xa, gfp_t gfp)
+/* => xa_provide() has seen to it that there is one */
+static struct xa_node *xa_take_spare(struct xarray *xa)
 {
 	struct xa_node *node = xa->spare;
 
-	if (unlikely(node)) {
-		xa->spare = node->parent;
-		node->parent = NULL;
-		return node;
-	}
-	return xa_node_alloc(gfp);
+	xa->spare = node->parent;
+	node->parent = NULL;
+	return node;
 }
 
 /* Largest index a root of this shift covers. */
@@ -119,44 +117,94 @@ unsigned int xa_load_batch(const struct xarray *xa, unsigned long index, unsigne
 	return n;
 }
 
+/* How many nodes a store at index would have to make. */
+static unsigned int xa_missing(const struct xarray *xa, unsigned long index)
+{
+	struct xa_node *node = xa->root;
+	unsigned int shift = 0, grow = 0;
+
+	if (!node) {
+		while (index > xa_max_index(shift))
+			shift += XA_BITS;
+		return shift / XA_BITS + 1;
+	}
+	for (shift = node->shift; index > xa_max_index(shift); shift += XA_BITS)
+		grow++;
+	if (grow) /* index lies beside the old root: its whole path is new */
+		return grow + shift / XA_BITS;
+	while (shift && node) {
+		node = node->slots[(index >> shift) & XA_MASK];
+		if (node)
+			shift -= XA_BITS;
+	}
+	return shift / XA_BITS;
+}
+
+/*
+ * All nodes a store needs, before it changes anything: a store that fails half-way would have to take published nodes
+ * back. What was found stays in the list of spares, so trying again makes progress.
+ */
+static int xa_provide(struct xarray *xa, unsigned int need, gfp_t gfp)
+{
+	for (struct xa_node *n = xa->spare; n && need; n = n->parent)
+		need--;
+	for (; need; need--) {
+		struct xa_node *node = xa_node_alloc(gfp);
+
+		if (!node)
+			return -ENOMEM;
+		xa_add_spare(xa, node);
+	}
+	return 0;
+}
+
 /* Puts levels on top until index is covered. */
-static int xa_grow(struct xarray *xa, unsigned long index, gfp_t gfp)
+static void xa_grow(struct xarray *xa, unsigned long index)
 {
 	struct xa_node *root = xa->root, *top;
 
 	if (!root) {
-		unsigned int shift = 0;
-
-		while (index > xa_max_index(shift))
-			shift += XA_BITS;
-		top = xa_new_node(xa, gfp);
-		if (!top)
-			return -ENOMEM;
-		top->shift = shift;
-		xa->height = shift / XA_BITS + 1;
+		top = xa_take_spare(xa);
+		while (index > xa_max_index(top->shift))
+			top->shift += XA_BITS;
+		xa->height = top->shift / XA_BITS + 1;
 		rcu_assign_pointer(xa->root, top);
-		return 0;
+		return;
 	}
-	while (index > xa_max_index(root->shift)) {
-		top = xa_new_node(xa, gfp);
-		if (!top)
-			return -ENOMEM;
+	for (; index > xa_max_index(root->shift); root = top) {
+		top = xa_take_spare(xa);
 		top->shift = root->shift + XA_BITS;
-		if (root->count) {
-			top->slots[0] = root;
-			top->count = 1;
-			for (int t = 0; t < XA_NR_TAGS; t++)
-				top->tags[t] = root->tags[t] != 0;
-			root->parent = top;
-			root->offset = 0;
-		}
+		top->slots[0] = root;
+		top->count = 1;
+		for (int t = 0; t < XA_NR_TAGS; t++)
+			top->tags[t] = root->tags[t] != 0;
+		root->parent = top;
+		root->offset = 0;
 		rcu_assign_pointer(xa->root, top);
 		xa->height++;
-		if (!root->count)
-			rcu_call(&root->rcu, xa_node_free_rcu);
-		root = top;
 	}
-	return 0;
+}
+
+/* The lowest-level node of index, with all nodes above it, from the spares. */
+static struct xa_node *xa_make_leaf(struct xarray *xa, unsigned long index)
+{
+	struct xa_node *node, *child;
+
+	xa_grow(xa, index);
+	for (node = xa->root; node->shift; node = child) {
+		unsigned int off = (index >> node->shift) & XA_MASK;
+
+		child = node->slots[off];
+		if (child)
+			continue;
+		child = xa_take_spare(xa);
+		child->shift = node->shift - XA_BITS;
+		child->offset = off;
+		child->parent = node;
+		node->count++;
+		rcu_assign_pointer(node->slots[off], child);
+	}
+	return node;
 }
 
 /* Takes empty nodes out, upwards from node; an empty array has no root. */
@@ -181,37 +229,19 @@ static void xa_trim(struct xarray *xa, struct xa_node *node)
 
 int xa_store(struct xarray *xa, unsigned long index, void *item, gfp_t gfp)
 {
-	struct xa_node *node, *child;
-	unsigned int off;
-	int err;
+	struct xa_node *leaf = xa_leaf(xa, index);
+	unsigned int off = index & XA_MASK;
 
 	ASSERT(item);
-	err = xa_grow(xa, index, gfp);
-	if (err) {
-		xa_trim(xa, xa->root);
-		return err;
-	}
-	for (node = xa->root; node->shift; node = child) {
-		off = (index >> node->shift) & XA_MASK;
-		child = node->slots[off];
-		if (child)
-			continue;
-		child = xa_new_node(xa, gfp);
-		if (!child) {
-			xa_trim(xa, node);
+	if (unlikely(!leaf)) {
+		if (xa_provide(xa, xa_missing(xa, index), gfp))
 			return -ENOMEM;
-		}
-		child->shift = node->shift - XA_BITS;
-		child->offset = off;
-		child->parent = node;
-		node->count++;
-		rcu_assign_pointer(node->slots[off], child);
+		leaf = xa_make_leaf(xa, index);
 	}
-	off = index & XA_MASK;
-	if (node->slots[off])
+	if (leaf->slots[off])
 		return -EEXIST;
-	node->count++;
-	rcu_assign_pointer(node->slots[off], item);
+	leaf->count++;
+	rcu_assign_pointer(leaf->slots[off], item);
 	return 0;
 }
 

@@ -180,6 +180,7 @@ void vm_init(void)
 	zero_pfn = page_to_pfn(zero);
 	aspace_cache = slab_create("mm_struct", sizeof(struct aspace), 64, 0, NULL);
 	BUG_ON(!aspace_cache);
+	pagecache_init();
 	vma_cache_init();
 	anon_vma_init();
 	pt_cache_init();
@@ -188,5 +189,6 @@ void vm_init(void)
 	mm_grab_hook = aspace_grab;
 	mm_drop_hook = aspace_drop;
 	mapping_unmap_hook = vm_unmap_pages;
+	committed_pages_hook = vm_committed_pages;
 	fault_init();
 }
