@@ -175,7 +175,12 @@ void rcu_tick(bool user)
 		return;
 	if (user || !(preempt_count() & (PREEMPT_MASK | SOFTIRQ_MASK))) {
 		report(this_rcu());
-	} else if (rc->wait.first && rc->wait_gp <= READ_ONCE(gp_done)) {
+		return;
+	}
+	/* A CPU whose ticks keep hitting readers is asked to pass through the scheduler, which reports. */
+	if (rc->seen_gp != READ_ONCE(gp_cur))
+		set_need_resched_local();
+	if (rc->wait.first && rc->wait_gp <= READ_ONCE(gp_done)) {
 		spin_lock(&rcu_lock);
 		advance_locked(rc);
 		spin_unlock(&rcu_lock);
