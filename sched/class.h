@@ -26,8 +26,8 @@ struct sched_class {
 	/* The thread to run next (the running one included when it is still queued), or NULL. Changes nothing. */
 	struct thread *(*pick)(struct rq *rq);
 	void (*set_next)(struct rq *rq, struct thread *t); /* t starts to run */
-	void (*put_prev)(struct rq *rq, struct thread *t); /* t stops running; still queued or not any more */
-	/* The running thread ran delta_ns more. => true when it should make room for its equals. */
+	void (*put_prev)(struct rq *rq, struct thread *t); /* t stops running and stays queued (idle: always) */
+	/* The running thread ran delta_ns more. => true when it should make room for others, if there are any. */
 	bool (*update)(struct rq *rq, struct thread *t, u64 delta_ns);
 	/* The running thread lived through one tick. => true when it should make room. */
 	bool (*tick)(struct rq *rq, struct thread *t);

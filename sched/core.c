@@ -39,6 +39,20 @@ DEFINE_EVENT(sched, sched_switch, "prev_pid=%lu prev_state=%lu ==> next_pid=%lu"
 DEFINE_EVENT(sched, sched_wakeup, "pid=%lu target_cpu=%lu", "pid", "target_cpu");
 DEFINE_EVENT(sched, sched_migrate, "pid=%lu from=%lu to=%lu", "pid", "from", "to");
 
+/* Out of the hot paths: the record's array on the stack costs registers. */
+static noinline void trace_switch(struct thread *prev, struct thread *next)
+{
+	trace_event(sched_switch, prev->tid, prev->state, next->tid);
+}
+static noinline void trace_wakeup(struct thread *t, u32 cpu)
+{
+	trace_event(sched_wakeup, t->tid, cpu);
+}
+static noinline void trace_migrate(struct thread *t, u32 from, u32 to)
+{
+	trace_event(sched_migrate, t->tid, from, to);
+}
+
 enum preempt_mode preempt_mode = PREEMPT_VOLUNTARY;
 u64 sched_cpus, sched_idle_cpus, sched_busy_cpus;
 
@@ -80,7 +94,7 @@ static __always_inline void update_curr(struct rq *rq)
 		return;
 	t->exec_start_ns = rq->clock;
 	t->sum_exec_ns += delta;
-	if (unlikely(t->sclass->update(rq, t, delta)))
+	if (unlikely(t->sclass->update(rq, t, delta)) && rq->nr_running > 1)
 		rq_resched(rq);
 }
 
@@ -144,7 +158,7 @@ void rq_check_preempt(struct rq *rq, struct thread *t)
 
 void rq_move(struct rq *src, struct rq *dst, struct thread *t)
 {
-	trace_event(sched_migrate, t->tid, src->cpu, dst->cpu);
+	trace_migrate(t, src->cpu, dst->cpu);
 	deactivate(src, t);
 	t->wait_sum_ns += src->clock - t->wait_start_ns;
 	t->cpu = dst->cpu;
@@ -160,7 +174,7 @@ static struct rq *carry(struct rq *rq, struct thread *t, u32 cpu)
 {
 	t->on_rq = 2;
 	while (cpu != rq->cpu) {
-		trace_event(sched_migrate, t->tid, rq->cpu, cpu);
+		trace_migrate(t, rq->cpu, cpu);
 		t->cpu = cpu;
 		t->migrations++;
 		rq_unlock(rq);
@@ -256,12 +270,14 @@ static __always_inline void switch_mm(struct rq *rq, struct thread *prev, struct
 static __always_inline void switch_threads(struct rq *rq, struct thread *prev, struct thread *next)
 {
 	rq->nr_switches++;
-	if (prev->on_rq == 1)
+	if (prev->on_rq == 1) {
 		prev->nivcsw++;
-	else
+		prev->sclass->put_prev(rq, prev);
+	} else {
 		prev->nvcsw++;
-	trace_event(sched_switch, prev->tid, prev->state, next->tid);
-	prev->sclass->put_prev(rq, prev);
+	}
+	if (unlikely(event_sched_switch.enabled))
+		trace_switch(prev, next);
 	next->sclass->set_next(rq, next);
 	next->exec_start_ns = rq->clock;
 	next->on_cpu = 1;
@@ -347,9 +363,7 @@ static void __schedule(bool preempted)
 void schedule(void)
 {
 	might_sleep_check();
-	do
-		__schedule(false);
-	while (unlikely(need_resched()));
+	__schedule(false);
 }
 
 bool __cond_resched(void)
@@ -420,7 +434,8 @@ static __always_inline struct rq *wake_sleeper(struct rq *rq, struct thread *t)
 			rq->nr_remote_wakeups++;
 	}
 	rq->nr_wakeups++;
-	trace_event(sched_wakeup, t->tid, rq->cpu);
+	if (unlikely(event_sched_wakeup.enabled))
+		trace_wakeup(t, rq->cpu);
 	update_curr(rq);
 	activate(rq, t, ENQUEUE_WAKEUP);
 	check_preempt(rq, t);

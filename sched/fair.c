@@ -51,13 +51,19 @@ void fair_init(struct fair_rq *q)
 	*q = (struct fair_rq){ .tree = RB_ROOT };
 }
 
-/* Moves base to V when V has run 2^32 virtual ns away from it. */
-void __fair_rebase(struct fair_rq *q)
+/* The request is served, or V has run 2^32 virtual ns away from base. */
+bool __fair_update_rare(struct fair_rq *q, struct sched_entity *se)
 {
-	s64 d = q->sum / (s64)q->load;
+	if (q->sum > (s64)(q->load << 32)) {
+		s64 d = q->sum / (s64)q->load;
 
-	q->base += (u64)d;
-	q->sum -= d * (s64)q->load;
+		q->base += (u64)d;
+		q->sum -= d * (s64)q->load;
+	}
+	if (fair_before(se->vruntime, se->deadline))
+		return false;
+	se->deadline = se->vruntime + fair_to_virtual(se->slice_ns, se->weight);
+	return true;
 }
 
 static inline void sum_add(struct fair_rq *q, const struct sched_entity *se)
@@ -113,57 +119,92 @@ void __fair_tree_erase(struct fair_rq *q, struct sched_entity *se)
 	rb_erase_augmented(&se->node, &q->tree, update_min);
 }
 
-/* Debt is paid while asleep: V would have passed this much of it. */
-static s64 lag_after_sleep(const struct fair_rq *q, const struct sched_entity *se, u64 slept_ns)
+/* The running entity is not in the tree, and neither is one alone. */
+static inline void enter(struct fair_rq *q, struct sched_entity *se, s64 key, u64 request)
 {
-	u64 paid = slept_ns * FAIR_WEIGHT_0 / (q->load + se->weight);
+	u32 w = se->weight;
+	u64 v = q->base + (u64)key;
 
-	return (u64)-se->vlag <= paid ? 0 : se->vlag + (s64)paid;
-}
-
-/* Where se stands relative to base: at V, less its lag (stretched, because it moves V itself). */
-static inline s64 place(const struct fair_rq *q, const struct sched_entity *se, enum fair_how how, u64 slept_ns)
-{
-	s64 lag = how == FAIR_NEW ? 0 : se->vlag, load = (s64)q->load;
-
-	if (!load)
-		return 0;
-	if (lag < 0 && how == FAIR_WAKE)
-		lag = lag_after_sleep(q, se, slept_ns);
-	if (lag)
-		lag = lag * (load + se->weight) / load;
-	return q->sum / load - lag;
-}
-
-void fair_enqueue(struct fair_rq *q, struct sched_entity *se, enum fair_how how, u64 slept_ns)
-{
-	u64 request = fair_to_virtual(se->slice_ns, se->weight);
-
-	se->vruntime = q->base + (u64)place(q, se, how, slept_ns);
-	se->deadline = se->vruntime + (how == FAIR_NEW ? request / 2 : request);
+	se->vruntime = v;
+	se->deadline = v + request;
 	se->on_rq = true;
-	sum_add(q, se);
+	q->sum += key * (s64)w;
+	q->load += w;
 	q->nr++;
 	__fair_tree_insert(q, se);
 }
 
-static inline s64 clamp_lag(const struct sched_entity *se, s64 lag)
+/* Debt is worked off while asleep: V would have passed slept / weight of it. */
+static inline s64 lag_after_sleep(s64 lag, u64 load, u64 slept_ns)
+{
+	s64 paid = (s64)(slept_ns * FAIR_WEIGHT_0 / load);
+
+	return paid + lag >= 0 ? 0 : lag + paid;
+}
+
+void fair_enqueue(struct fair_rq *q, struct sched_entity *se, u64 slept_ns)
+{
+	s64 load = (s64)q->load, lag = se->vlag, key = 0;
+	u32 w = se->weight;
+
+	if (load) {
+		if (lag < 0)
+			lag = lag_after_sleep(lag, (u64)load + w, slept_ns);
+		key = q->sum / load;
+		if (lag) /* stretched, because it moves V itself */
+			key -= lag * (load + w) / load;
+	}
+	enter(q, se, key, fair_to_virtual(se->slice_ns, w));
+}
+
+void fair_enqueue_new(struct fair_rq *q, struct sched_entity *se)
+{
+	enter(q, se, q->load ? q->sum / (s64)q->load : 0, fair_to_virtual(se->slice_ns, se->weight) / 2);
+}
+
+/* Two requests either way. */
+static noinline void clamp_lag(struct sched_entity *se)
 {
 	s64 limit = (s64)fair_to_virtual(2 * se->slice_ns, se->weight);
 
-	return lag > limit ? limit : lag < -limit ? -limit : lag;
+	se->vlag = se->vlag > limit ? limit : se->vlag < -limit ? -limit : se->vlag;
+}
+
+/* => out of the tree, not curr. The rare calls come last: no register has to survive them. */
+static __always_inline void leave(struct fair_rq *q, struct sched_entity *se)
+{
+	s64 key = key_of(q, se->vruntime), lag = q->sum / (s64)q->load - key;
+	s64 limit = (s64)se->slice_ns * 2 * FAIR_WEIGHT_0;
+	u32 w = se->weight;
+
+	se->vlag = lag;
+	se->on_rq = false;
+	if (likely(--q->nr)) {
+		q->load -= w;
+		q->sum -= key * (s64)w;
+	} else { /* the last one: V stands still where it was */
+		q->load = 0;
+		q->sum = 0;
+		q->base += (u64)key;
+	}
+	if (unlikely((u64)(lag * (s64)w + limit) > 2 * (u64)limit))
+		clamp_lag(se);
+}
+
+static noinline void dequeue_waiting(struct fair_rq *q, struct sched_entity *se)
+{
+	fair_tree_remove(q, se);
+	leave(q, se);
 }
 
 void fair_dequeue(struct fair_rq *q, struct sched_entity *se)
 {
-	se->vlag = clamp_lag(se, q->sum / (s64)q->load - key_of(q, se->vruntime));
-	se->on_rq = false;
-	if (q->curr == se)
-		q->curr = NULL;
-	else
-		fair_tree_remove(q, se);
-	sum_sub(q, se);
-	q->nr--;
+	if (unlikely(q->curr != se)) {
+		dequeue_waiting(q, se);
+		return;
+	}
+	q->curr = NULL;
+	leave(q, se);
 }
 
 struct sched_entity *__fair_pick(const struct fair_rq *q)

@@ -32,12 +32,6 @@ struct fair_rq {
 	u32 nr;
 };
 
-enum fair_how {
-	FAIR_NEW,  /* first time: no lag, half a request */
-	FAIR_WAKE, /* comes back with its lag, of which debt was worked off by sleeping */
-	FAIR_MOVE, /* from another queue or class: comes with its lag */
-};
-
 /* Linux's table: every step of nice is 1.25 times, about 10 % of the CPU between two. */
 extern const u32 fair_weights[40];
 static inline u32 fair_weight(int nice)
@@ -74,25 +68,27 @@ static inline bool fair_eligible(const struct fair_rq *q, const struct sched_ent
 	return fair_vruntime_eligible(q, se->vruntime);
 }
 
-void __fair_rebase(struct fair_rq *q);
+bool __fair_update_rare(struct fair_rq *q, struct sched_entity *se);
 /* The running entity ran delta_ns. => true when its request is served (its deadline has moved on). */
 static inline bool fair_update(struct fair_rq *q, u64 delta_ns)
 {
 	struct sched_entity *se = q->curr;
-	u64 dv = fair_to_virtual(delta_ns, se->weight);
+	u64 dv = fair_to_virtual(delta_ns, se->weight), v = se->vruntime + dv;
+	s64 sum = q->sum + (s64)(dv * se->weight);
 
-	se->vruntime += dv;
-	q->sum += (s64)(dv * se->weight);
-	if (unlikely(q->sum > (s64)(q->load << 32)))
-		__fair_rebase(q);
-	if (likely(fair_before(se->vruntime, se->deadline)))
+	se->vruntime = v;
+	q->sum = sum;
+	if (likely(fair_before(v, se->deadline) && sum <= (s64)(q->load << 32)))
 		return false;
-	se->deadline = se->vruntime + fair_to_virtual(se->slice_ns, se->weight);
-	return true;
+	return __fair_update_rare(q, se);
 }
 
-/* => se not queued. slept_ns counts for FAIR_WAKE only. */
-void fair_enqueue(struct fair_rq *q, struct sched_entity *se, enum fair_how how, u64 slept_ns);
+/*
+ * => se not queued. It comes back with its lag, of which it worked off debt for slept_ns (0: it comes from another queue
+ * or class). New ones have no lag and ask for half a request.
+ */
+void fair_enqueue(struct fair_rq *q, struct sched_entity *se, u64 slept_ns);
+void fair_enqueue_new(struct fair_rq *q, struct sched_entity *se);
 /* => se queued or running; the running one was brought up to date by fair_update(). */
 void fair_dequeue(struct fair_rq *q, struct sched_entity *se);
 
@@ -109,7 +105,7 @@ void __fair_tree_insert(struct fair_rq *q, struct sched_entity *se);
 void __fair_tree_erase(struct fair_rq *q, struct sched_entity *se);
 static inline void fair_tree_remove(struct fair_rq *q, struct sched_entity *se)
 {
-	if (likely(q->tree.rb_node == &se->node && !se->node.rb_left && !se->node.rb_right))
+	if (likely(q->nr == 1))
 		q->tree.rb_node = NULL; /* alone */
 	else
 		__fair_tree_erase(q, se);
@@ -117,8 +113,8 @@ static inline void fair_tree_remove(struct fair_rq *q, struct sched_entity *se)
 /* se (queued) becomes the running one / the running one goes back to the tree (if it is still queued). */
 static inline void fair_set_curr(struct fair_rq *q, struct sched_entity *se)
 {
-	fair_tree_remove(q, se);
 	q->curr = se;
+	fair_tree_remove(q, se);
 }
 static inline void fair_put_curr(struct fair_rq *q)
 {

@@ -9,10 +9,12 @@ static inline struct thread *thread_of(struct sched_entity *se)
 
 static void fair_class_enqueue(struct rq *rq, struct thread *t, enum enqueue_how how)
 {
-	if (how == ENQUEUE_WAKEUP)
-		fair_enqueue(&rq->fair, &t->se, FAIR_WAKE, rq->clock - t->sleep_start_ns);
+	if (likely(how == ENQUEUE_WAKEUP))
+		fair_enqueue(&rq->fair, &t->se, rq->clock - t->sleep_start_ns);
+	else if (how == ENQUEUE_NEW)
+		fair_enqueue_new(&rq->fair, &t->se);
 	else
-		fair_enqueue(&rq->fair, &t->se, how == ENQUEUE_NEW ? FAIR_NEW : FAIR_MOVE, 0);
+		fair_enqueue(&rq->fair, &t->se, 0);
 }
 
 static void fair_class_dequeue(struct rq *rq, struct thread *t)
@@ -34,15 +36,13 @@ static void fair_class_set_next(struct rq *rq, struct thread *t)
 
 static void fair_class_put_prev(struct rq *rq, struct thread *t)
 {
-	if (t->se.on_rq) {
-		t->wait_start_ns = rq->clock;
-		fair_put_curr(&rq->fair);
-	}
+	t->wait_start_ns = rq->clock;
+	fair_put_curr(&rq->fair);
 }
 
 static bool fair_class_update(struct rq *rq, struct thread *t, u64 delta_ns)
 {
-	return fair_update(&rq->fair, delta_ns) && rq->nr_running > 1;
+	return fair_update(&rq->fair, delta_ns);
 }
 
 /* The tick has nothing to add: the request's end is noticed by update. A debtor who is not eligible may finish it. */
@@ -53,13 +53,9 @@ static bool fair_class_tick(struct rq *rq, struct thread *t)
 
 static bool fair_class_preempts(struct rq *rq, struct thread *woken)
 {
-	struct thread *curr = rq->curr;
-
-	if (unlikely(woken->policy != SCHED_OTHER))
-		return false; /* BATCH and IDLE wait for the end of the request */
-	if (unlikely(curr->policy == SCHED_IDLE))
-		return true;
-	return fair_preempts(&rq->fair, &woken->se);
+	if (likely(rq->curr->policy != SCHED_IDLE) && !fair_preempts(&rq->fair, &woken->se))
+		return false;
+	return woken->policy == SCHED_OTHER; /* BATCH and IDLE wait for the end of the request */
 }
 
 static void fair_class_yield(struct rq *rq, struct thread *t)
