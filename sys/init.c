@@ -83,16 +83,11 @@ static void unpack_initramfs(void)
 		pr_err("init: the loader gave no initramfs");
 }
 
-static void free_piece(phys_addr_t start, phys_addr_t end)
-{
-	free_reserved_range(start, end, "init memory");
-}
-
 void sys_start(void)
 {
 	tty_init();
 	unpack_initramfs();
-	arch_free_init(free_piece);
+	arch_free_init(free_reserved_range);
 }
 
 /* ---- PID 1 ---- */

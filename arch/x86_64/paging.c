@@ -287,7 +287,7 @@ const void *acpi_map(phys_addr_t pa, size_t bytes)
 	return __va(pa);
 }
 
-void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end))
+void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end, const char *what))
 {
 	unsigned long init = (unsigned long)__init_start;
 	phys_addr_t copy_end = __pa(__percpu_copy_end), copy = ALIGN_UP(__pa(__percpu_copy_start), PAGE_SIZE);
@@ -297,14 +297,14 @@ void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end))
 			PAGE_KERNEL), "freed init code");
 	kernel_unmap((unsigned long)__percpu_copy_start, copy_end - copy);
 	tlb_flush_kernel_range(PAGE_OFFSET, PAGE_OFFSET + PMD_SIZE);
-	free_range((unsigned long)__boot_start, (unsigned long)__boot_end);
-	free_range(__pa(__init_start), __pa(__init_end));
-	free_range(copy, copy_end);
+	free_range((unsigned long)__boot_start, (unsigned long)__boot_end, "boot code");
+	free_range(__pa(__init_start), __pa(__init_end), "init code and data");
+	free_range(copy, copy_end, "per-CPU template");
 	/* Below 1 MiB everything was kept back for the firmware and the other CPUs' first page. */
 	for (u32 i = 0; i < boot_info.nr_ranges; i++) {
 		const struct boot_range *r = &boot_info.ranges[i];
 
 		if (r->type == BOOT_RAM && r->start < 0xa0000 && r->end > 0x10000)
-			free_range(max(r->start, (u64)0x10000), min(r->end, (u64)0xa0000));
+			free_range(max(r->start, (u64)0x10000), min(r->end, (u64)0xa0000), "low memory");
 	}
 }

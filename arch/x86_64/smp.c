@@ -104,10 +104,9 @@ void smp_call_mask(u64 mask, void (*fn)(void *), void *arg)
 	preempt_enable();
 }
 
-/* The flag is already set; the way out of the interrupt looks at it. */
 static void reschedule_interrupt(struct pt_regs *regs)
 {
-	set_need_resched_local();
+	sched_ipi();
 }
 
 void smp_send_reschedule(u32 cpu)

@@ -25,11 +25,11 @@ void arch_irq_init(void);
 /* 6. Clocksource and alarm of the boot CPU; before time_init(). arch_clock_ns() counts from power-on afterwards. */
 void arch_timer_init(void);
 /*
- * 7. After SMP is up: give away what only the boot needed. Calls free_range(start, end) with page-aligned physical
+ * 7. After SMP is up: give away what only the boot needed. Calls free_range(start, end, what) with page-aligned physical
  * addresses for each piece (boot code, init sections, per-CPU template); the pieces are already unmapped from the
  * kernel image and writable in the direct map. => interrupts on (flushes every TLB); once; no __init code runs later.
  */
-void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end));
+void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end, const char *what));
 
 /* mm/phys/bootmem.c implements it: see there. => between bootmem_init() and the end of mm_phys_init() */
 phys_addr_t bootmem_alloc(size_t bytes, size_t align, int node);
