@@ -23,6 +23,18 @@ static bool poisons(const struct slab_cache *c)
 	return !c->ctor && !(c->flags & SLAB_TYPESAFE_RCU);
 }
 
+/* First byte that is not the poison any more, or NULL; whole words first. */
+static const void *spoiled(const void *obj, size_t n)
+{
+	const u64 want = 0x0101010101010101ull * POISON_FREE;
+	const u64 *w = obj;
+
+	for (; n >= 8; n -= 8, w++)
+		if (*w != want)
+			break;
+	return memchr_inv(w, POISON_FREE, min(n, (size_t)8));
+}
+
 void slab_debug_init(struct slab_cache *c, void *obj)
 {
 	*red_zone(c, obj) = RED_FREE;
@@ -36,9 +48,9 @@ void slab_debug_alloc(struct slab_cache *c, void *obj)
 		panic("slab: %s %p: red zone %#llx of a free object was overwritten", c->name, obj,
 		      (unsigned long long)*red_zone(c, obj));
 	if (poisons(c)) {
-		if (memchr_inv(obj, POISON_FREE, c->obj_size))
+		if (spoiled(obj, c->obj_size))
 			panic("slab: %s %p: written after it was freed, at %p", c->name, obj,
-			      memchr_inv(obj, POISON_FREE, c->obj_size));
+			      spoiled(obj, c->obj_size));
 		memset(obj, POISON_FRESH, c->obj_size);
 	}
 	*red_zone(c, obj) = RED_USED;

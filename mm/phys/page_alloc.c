@@ -134,9 +134,9 @@ static __always_inline void prepare_head(struct page *page)
 	page->private = 0;
 }
 
-static __always_inline struct page *prepare(struct page *page, gfp_t gfp, unsigned int order)
+/* What the request asks for beyond that. */
+static __always_inline struct page *finish(struct page *page, gfp_t gfp, unsigned int order)
 {
-	prepare_head(page);
 	if (gfp & (__GFP_ZERO | __GFP_COMP)) {
 		if (gfp & __GFP_ZERO)
 			clear_pages(page, order);
@@ -395,7 +395,10 @@ static struct page *alloc_walk(struct node *node, u64 nodemask, gfp_t gfp, unsig
 	page = get_page(&ac);
 	if (unlikely(!page))
 		page = alloc_slow(&ac, gfp);
-	return page ? prepare(page, gfp, order) : NULL;
+	if (unlikely(!page))
+		return NULL;
+	prepare_head(page);
+	return finish(page, gfp, order);
 }
 
 /* Larger orders from the preferred zone: a CPU's short list (orders 1..3) or the buddy; NULL: then the walk decides. */
@@ -426,6 +429,7 @@ static __always_inline struct page *alloc_fast_big(gfp_t gfp, unsigned int order
 	} else {
 		goto out;
 	}
+	prepare_head(page);
 	pcp->numa[NUMA_HIT]++;
 	pcp->numa[NUMA_LOCAL]++;
 	count_vm_event_zone(PGALLOC, zone->type, 1ul << order);
@@ -444,7 +448,7 @@ static noinline struct page *alloc_here(gfp_t gfp, unsigned int order)
 	else if (order < MAX_ORDER)
 		page = alloc_fast_big(gfp, order);
 	if (likely(page != NULL))
-		return prepare(page, gfp, order);
+		return finish(page, gfp, order);
 	return alloc_walk(this_cpu_read(local_node), 0, gfp, order);
 }
 
