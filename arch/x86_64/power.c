@@ -7,7 +7,7 @@
  * without the device the write goes nowhere, with it a panic before the command line is parsed still fails loudly.
  */
 #include "arch/io.h"
-#include "arch/mmu.h"
+#include "arch/timer.h"
 #include "internal.h"
 #include "kernel/param.h"
 #include "kernel/printk.h"
@@ -52,6 +52,9 @@ static void acpi_s5(void)
 	outw((inw(m->pm1a_cnt) & 0x203) | m->s5_a << 10 | 1 << 13, m->pm1a_cnt);
 	if (m->pm1b_cnt)
 		outw((inw(m->pm1b_cnt) & 0x203) | m->s5_b << 10 | 1 << 13, m->pm1b_cnt);
+	/* The power goes a little later (an emulator's other threads finish first). */
+	for (u64 until = arch_clock_ns() + 1000000000; arch_clock_ns() < until;)
+		cpu_relax();
 }
 
 __noreturn void arch_poweroff(int code)
