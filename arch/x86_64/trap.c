@@ -152,8 +152,11 @@ void trap_page_fault(struct pt_regs *regs)
 
 	regs->orig_rax = -1;
 	trap_enter(regs);
-	if (user_mode(regs))
-		user_page_fault(regs, addr, error | PF_USER); /* iretq in user mode faults as "supervisor" in TCG */
+	if (user_mode(regs) && !(error & PF_USER) && (error & PF_PRESENT))
+		/* iretq in user mode reads its stack as supervisor in TCG, which SMAP forbids for ever: nothing to mend */
+		user_page_fault(regs, USER_TOP, error | PF_USER);
+	else if (user_mode(regs))
+		user_page_fault(regs, addr, error | PF_USER);
 	else
 		kernel_page_fault(regs, addr, error);
 	trap_exit(regs);
