@@ -89,6 +89,25 @@ static int set_quiet(const char *text)
 }
 BOOT_PARAM_FUNC("quiet", set_quiet, "console shows errors only");
 
+/* Linux's four numbers: console level, level of a message without one, lowest and default console level. */
+static int loglevel_show(struct seq *seq)
+{
+	seq_printf(seq, "%d\t%d\t%d\t%d\n", console_loglevel, LOG_WARNING, 1, LOG_INFO + 1);
+	return 0;
+}
+
+static ssize_t loglevel_store(const char *text, size_t n, long index)
+{
+	u64 v;
+	const char *end = parse_digits(text, 10, &v);
+
+	if (!end || end == text || v > 8 || (*end && !isspace_c(*end)))
+		return -EINVAL;
+	WRITE_ONCE(console_loglevel, v);
+	return n;
+}
+SHOW("/proc/sys/kernel/printk", 0644, loglevel_show, loglevel_store);
+
 static inline struct cell *cell_of(u64 n)
 {
 	return &ring[n % NR_CELLS];

@@ -33,7 +33,8 @@ static void line(struct seq *seq, const struct section *s, u64 ns, const char *w
 		       s->preempt & SOFTIRQ_MASK ? 's' : '.';
 	char mark = ns > 100000 ? '!' : ns > 1000 ? '+' : ' ';
 
-	seq_printf(seq, "%8.8s-%-7d %3u%c.%c%c. %4luus%c: %s <-%s\n", s->tid ? s->comm : "<idle>", s->tid, s->cpu, 'd', context,
+	seq_printf(seq, "%8.8s-%-7d %3u%c.%c%c. %4luus%c: %s <-%s\n", s->tid ? s->comm : "<idle>", s->tid, s->cpu,
+		   s->start == &site_preempt ? '.' : 'd', context,
 		   depth ? '0' + (depth > 9 ? 9 : depth) : '.', (unsigned long)(ns / 1000), mark, what, where);
 }
 
