@@ -35,5 +35,11 @@ static inline struct lruvec *page_lruvec(const struct page *page)
 {
 	return &page_zone(page)->lruvec;
 }
+/* The same where the zone is known already. */
+static inline struct lruvec *page_lruvec_in(struct zone *zone, const struct page *page)
+{
+	(void)page;
+	return &zone->lruvec;
+}
 
 #endif

@@ -30,42 +30,57 @@ struct lru_batch {
 };
 static DEFINE_PER_CPU(struct lru_batch, lru_batch);
 
-static __always_inline void page_to_list_locked(struct page *page)
-{
-	struct lruvec *v = page_lruvec(page);
+/* The zone lock walked along with pages of many zones; NO_ZID: none held. */
+#define NO_ZID NR_ZIDS
+struct lru_walk {
+	struct zone *zone;
+	unsigned int zid, held; /* pages since it was taken */
+	unsigned long flags;
+};
 
-	if (unlikely(page_test(page, PG_mlocked)))
-		page_set(page, PG_unevictable);
-	page_set(page, PG_lru);
-	page_clear(page, PG_lru_pending);
-	lruvec_add_locked(v, page, page_lru_list(page));
+static __always_inline void walk_unlock(struct lru_walk *w)
+{
+	if (w->zid == NO_ZID)
+		return;
+	irq_work(w->held);
+	spin_unlock_irqrestore_l(&w->zone->lru_lock, w->flags, "lru_batch");
+	w->zid = NO_ZID;
+}
+
+/* Holds the lock of page's zone, for at most LRU_BATCH pages in a row. */
+static __always_inline void walk_lock(struct lru_walk *w, const struct page *page)
+{
+	if (unlikely(page_zid(page) != w->zid || w->held == LRU_BATCH)) {
+		walk_unlock(w);
+		w->zid = page_zid(page);
+		w->zone = page_zone(page);
+		w->held = 0;
+		spin_lock_irqsave_l(&w->zone->lru_lock, w->flags, "lru_batch");
+	}
+	w->held++;
 }
 
 /* Empties a batch of this CPU. => preemption off */
 static noinline void drain(struct lru_batch *b)
 {
-	struct zone *locked = NULL;
-	unsigned long flags = 0;
+	struct lru_walk w = { .zid = NO_ZID };
 
 	for (u32 i = 0; i < b->nr; i++) {
 		struct page *page = READ_ONCE(b->slot[i]);
 
 		if (!page)
 			continue; /* freed meanwhile */
-		if (page_zone(page) != locked) {
-			if (locked)
-				spin_unlock_irqrestore_l(&locked->lru_lock, flags, "lru_add");
-			locked = page_zone(page);
-			spin_lock_irqsave_l(&locked->lru_lock, flags, "lru_add");
-		}
+		walk_lock(&w, page);
 		page = xchg(&b->slot[i], NULL);
-		if (page) {
-			page_to_list_locked(page);
-			irq_work(1);
-		}
+		if (unlikely(!page))
+			continue;
+		if (unlikely(page_test(page, PG_mlocked)))
+			page_set(page, PG_unevictable);
+		/* From waiting to being on a list, in one step. */
+		__atomic_fetch_xor(&page->flags, BIT(PG_lru) | BIT(PG_lru_pending), __ATOMIC_RELAXED);
+		lruvec_add_locked(page_lruvec_in(w.zone, page), page, page_lru_list(page));
 	}
-	if (locked)
-		spin_unlock_irqrestore_l(&locked->lru_lock, flags, "lru_add");
+	walk_unlock(&w);
 	b->nr = 0;
 }
 
@@ -76,15 +91,19 @@ void lru_add(struct page *page)
 
 	ASSERT(!in_interrupt());
 	ASSERT(!page_test(page, PG_lru) && !page_test(page, PG_lru_pending));
-	preempt_disable();
+	preempt_disable_short();
 	b = this_cpu_ptr(&lru_batch);
-	if (unlikely(b->nr == LRU_BATCH))
-		drain(b);
+	while (unlikely(b->nr == LRU_BATCH)) {
+		preempt_enable_short_later();
+		lru_drain_local();
+		preempt_disable_short();
+		b = this_cpu_ptr(&lru_batch);
+	}
 	slot = &b->slot[b->nr++];
 	page->lru.next = (struct list_head *)slot;
 	page_set(page, PG_lru_pending);
 	smp_store_release(slot, page);
-	preempt_enable();
+	preempt_enable_short();
 }
 
 void lru_drain_local(void)
@@ -140,9 +159,8 @@ void page_lru_release(struct page *page)
 
 void release_pages(struct page **pages, unsigned int nr)
 {
-	struct zone *locked = NULL;
-	unsigned long flags = 0;
-	unsigned int dead = 0, held = 0;
+	struct lru_walk w = { .zid = NO_ZID };
+	unsigned int dead = 0;
 
 	for (unsigned int i = 0; i < nr; i++) {
 		struct page *page = pages[i];
@@ -150,21 +168,15 @@ void release_pages(struct page **pages, unsigned int nr)
 		if (!atomic_dec_and_test(&page->refs))
 			continue;
 		pages[dead++] = page;
-		if (!(page->flags & (BIT(PG_lru) | BIT(PG_lru_pending))) || leave_batch(page))
+		if (!(page->flags & (BIT(PG_lru) | BIT(PG_lru_pending))) ||
+		    (unlikely(page->flags & BIT(PG_lru_pending)) && leave_batch(page)))
 			continue;
-		if (page_zone(page) != locked || held == LRU_BATCH) {
-			if (locked)
-				spin_unlock_irqrestore_l(&locked->lru_lock, flags, "release_pages");
-			locked = page_zone(page);
-			held = 0;
-			spin_lock_irqsave_l(&locked->lru_lock, flags, "release_pages");
-		}
-		lru_del_locked(page);
-		held++;
-		irq_work(1);
+		walk_lock(&w, page);
+		ASSERT(page_test(page, PG_lru));
+		lruvec_del_locked(page_lruvec_in(w.zone, page), page, page_lru_list(page));
+		page->flags &= ~BIT(PG_lru); /* nobody else has it any more */
 	}
-	if (locked)
-		spin_unlock_irqrestore_l(&locked->lru_lock, flags, "release_pages");
+	walk_unlock(&w);
 	for (unsigned int i = 0; i < dead; i++)
 		free_frozen_page(pages[i], compound_order(pages[i]));
 }
