@@ -3,6 +3,7 @@
  * latency.c - the file `trace`: with a latency tracer the longest section in ftrace's latency format, with nop the event
  * rings. Writing to it clears.
  */
+#include "kernel/param.h"
 #include "kernel/preempt.h"
 #include "kernel/show.h"
 #include "arch/smp.h"
@@ -38,14 +39,22 @@ static void line(struct seq *seq, const struct section *s, u64 ns, const char *w
 		   depth ? '0' + (depth > 9 ? 9 : depth) : '.', (unsigned long)(ns / 1000), mark, what, where);
 }
 
+/* The preemption model under ftrace's names. */
+static const char *model(void)
+{
+	const char *preempt = param_get("preempt");
+
+	return !preempt ? "desktop" : !strcmp(preempt, "none") ? "server" : !strcmp(preempt, "full") ? "preempt" : "desktop";
+}
+
 static void show_section(struct seq *seq, const struct section *s)
 {
 	u64 ns = ticks_to_ns(s->len);
 
 	seq_printf(seq, "# %s latency trace v1.1.5 on quire\n", tracer_name());
 	seq_puts(seq, "# --------------------------------------------------------------------\n");
-	seq_printf(seq, "# latency: %lu us, #2/2, CPU#%u | (M:desktop VP:0, KP:0, SP:0 HP:0 #P:%u)\n",
-		   (unsigned long)(ns / 1000), s->cpu, nr_cpus);
+	seq_printf(seq, "# latency: %lu us, #2/2, CPU#%u | (M:%s VP:0, KP:0, SP:0 HP:0 #P:%u)\n",
+		   (unsigned long)(ns / 1000), s->cpu, model(), nr_cpus);
 	seq_puts(seq, "#    -----------------\n");
 	seq_printf(seq, "#    | task: %s-%d (uid:0 nice:0 policy:0 rt_prio:0)\n", s->comm, s->tid);
 	seq_puts(seq, "#    -----------------\n");
