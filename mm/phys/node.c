@@ -384,14 +384,14 @@ void __init mm_phys_init(void)
 	nodes_build();
 	memmap_build();
 	for (int n = 0; n < nr_nodes; n++)
-		for (u32 i = 0; i < nodes[n]->nr_zones; i++) {
+		for (u32 i = 0; i < nodes[n]->nr_zones; i++)
 			zone_start(&nodes[n]->zones[i]);
-			set_reserve_blocks(&nodes[n]->zones[i]);
-		}
 	pcps_build();
 	zonelists_build();
 	bootmem_finish(); /* no reservation may come after this */
 	mark_reserved();
+	for (u32 i = 0; i < nr_all_zones; i++)
+		set_reserve_blocks(all_zones[i]);
 	free_all();
 	for (u32 cpu = 0; cpu < max(nr_possible_cpus, 1u); cpu++) {
 		for (u32 i = 0; i < nr_all_zones; i++)
