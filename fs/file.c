@@ -49,7 +49,7 @@ struct file *file_alloc(const struct path *path, const struct file_ops *ops, u32
 	f->owner = 0;
 	f->epoll = NULL;
 	f->flock = 0;
-	f->wrote = false;
+	f->wrote = f->denies_write = false;
 	f->locks_pos = S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
 	smp_store_release(&f->refs.v, 1);
 	count(files_opened);
@@ -62,6 +62,8 @@ static void file_free(struct file *f)
 
 	if (f->wrote)
 		atomic_dec(&f->inode->writers);
+	if (f->denies_write)
+		atomic_inc(&f->inode->writers);
 	slab_free(file_cache, f);
 	atomic_long_dec(&nr_files);
 	path_put(&path);
@@ -129,6 +131,19 @@ static int count_writer(struct file *f)
 	while (v >= 0)
 		if (try_cmpxchg(&inode->writers.v, &v, v + 1)) {
 			f->wrote = true;
+			return 0;
+		}
+	return -ETXTBSY;
+}
+
+int file_deny_write(struct file *f)
+{
+	struct inode *inode = f->inode;
+	int v = atomic_read(&inode->writers);
+
+	while (v <= 0)
+		if (try_cmpxchg(&inode->writers.v, &v, v - 1)) {
+			f->denies_write = true;
 			return 0;
 		}
 	return -ETXTBSY;

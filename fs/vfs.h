@@ -202,6 +202,7 @@ struct file {
 	u8 flock;                   /* flock(2) held: LOCK_SH 1, LOCK_EX 2 */
 	bool locks_pos;             /* regular files and directories: one read or write at a time */
 	bool wrote;                 /* counted in inode->writers */
+	bool denies_write;          /* a program runs from it: counted negatively in inode->writers */
 };
 /* The file position for one call: locked only when somebody else may use it. */
 static inline bool file_pos_lock(struct file *f)
@@ -295,20 +296,11 @@ void vfs_sync_all(int wait);
 /* Permission of the caller (cred NULL: the current thread). MAY_* mask. 0, -EACCES, -EROFS. */
 int inode_permission(struct inode *inode, int mask, const struct fs_cred *cred);
 bool cred_in_group(const struct fs_cred *c, u32 gid);
-/* exec: keeps writers out for as long as the program runs. -ETXTBSY when somebody writes. Pairs with inode_allow_write. */
-static inline int inode_deny_write(struct inode *inode)
-{
-	int v = atomic_read(&inode->writers);
-
-	while (v <= 0)
-		if (try_cmpxchg(&inode->writers.v, &v, v - 1))
-			return 0;
-	return -ETXTBSY;
-}
-static inline void inode_allow_write(struct inode *inode)
-{
-	atomic_inc(&inode->writers);
-}
+/*
+ * exec: keeps writers out until the last reference of f is dropped (the address space holds one for as long as the
+ * program runs). 0, or -ETXTBSY when somebody has it open for writing.
+ */
+int file_deny_write(struct file *f);
 /* An unlinked tmpfs file of this size on an internal mount: memfd, SysV shm, shared anonymous memory. ERR_PTR. */
 struct file *shmem_file(const char *name, u64 size, u32 flags);
 

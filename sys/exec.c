@@ -43,7 +43,7 @@ static struct file *open_exec(const struct path *base, const char *name)
 	if (!err && !(f->inode->mode & 0111))
 		err = -EACCES;
 	if (!err)
-		err = inode_deny_write(f->inode);
+		err = file_deny_write(f);
 	if (!err)
 		return f;
 	file_put(f);
@@ -54,7 +54,6 @@ static void close_exec(struct file *f)
 {
 	if (IS_ERR_OR_NULL(f))
 		return;
-	inode_allow_write(f->inode);
 	file_put(f);
 }
 
@@ -445,7 +444,7 @@ static long exec_open_file(struct file *f, u64 argv, u64 envp)
 	own = vfs_open_path(&f->path, O_RDONLY);
 	if (IS_ERR(own))
 		return PTR_ERR(own);
-	err = inode_deny_write(own->inode);
+	err = file_deny_write(own);
 	if (err) {
 		file_put(own);
 		return err;
