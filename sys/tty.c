@@ -127,7 +127,7 @@ static int ttyd(void *unused)
 	size_t n;
 
 	for (;;) {
-		wait_event_interruptible(&ttyd_wait, raw_waiting());
+		(void)wait_event_interruptible(&ttyd_wait, raw_waiting());
 		for (struct tty *tty = serial; tty; tty = tty->next)
 			while (take_raw(tty, buf, &n)) {
 				mutex_lock(&tty->lock);
