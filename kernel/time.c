@@ -240,15 +240,31 @@ static void run_timers(void)
 /*
  * A turn policy for emulators that run the CPUs one after the other, measured with loops that never pause (QEMU's
  * counted clock; each CPU's share of its due): a CPU runs until the next alarm of any CPU or until it arms its own, and the
- * CPU after it then finds no time left. With three and more CPUs even phases make that rotate (99 %). With two CPU 1 would
- * starve, so CPU 0 gives a turn away after arming; then CPU 1's phase decides: 500 us 77:123, 250 us 83:117, 100 us 99:101.
+ * next CPU that is awake then finds no time left. With three and more awake and even phases that rotates (99 %). With
+ * two, or one and another just woken, the higher would starve for ever: so the lowest that ticks gives its turn away
+ * after arming. With two CPUs in all, CPU 1's phase then decides: 500 us 77:123, 250 us 83:117, 100 us 99:101.
  */
 #define PHASE_OF_TWO_NS 100000
+static u64 ticking; /* CPUs whose tick is on */
 
 static inline void give_turn(void)
 {
-	if (nr_cpus == 2 && smp_processor_id() == 0)
+	u64 mask = READ_ONCE(ticking), me = 1ull << smp_processor_id(), others = mask & ~me;
+
+	if (nr_cpus > 1 && !(mask & (me - 1)) && !(others & (others - 1)))
 		cpu_relax();
+}
+
+static inline void set_ticking(bool on)
+{
+	u64 me = 1ull << smp_processor_id();
+
+	if (nr_possible_cpus == 1)
+		return;
+	if (on)
+		__atomic_fetch_or(&ticking, me, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&ticking, ~me, __ATOMIC_RELAXED);
 }
 
 /* First tick time after now on this CPU's phase of the period. */
@@ -303,6 +319,7 @@ void tick_stop_idle(void)
 	if (base->tick_on && !rcu_needs_cpu()) {
 		spin_lock(&base->lock);
 		base->tick_on = false;
+		set_ticking(false);
 		arm_alarm(base, ktime_get());
 		spin_unlock(&base->lock);
 	}
@@ -322,6 +339,7 @@ void tick_start(void)
 	now = ktime_get();
 	spin_lock(&base->lock);
 	base->tick_on = true;
+	set_ticking(true);
 	base->next_tick = next_phase(now);
 	arm_alarm(base, now);
 	spin_unlock(&base->lock);
