@@ -63,6 +63,7 @@ void sys_init(void)
 	current_fs_cred = cred_of_current;
 	trap_ops = &sys_trap_ops;
 	procinfo_init();
+	oom_hooks_init();
 	reclaim_init();
 }
 
