@@ -53,6 +53,7 @@ static void note(const char *name, int traced, u64 count, u64 tsc)
 #define BENCH(name, traced, n, statement)                        \
 	do {                                                     \
 		statement;                                       \
+		cond_resched(); /* a wish to switch left over from the tick costs every preempt_enable() a call */ \
 		u64 _t0 = rdtsc();                               \
 		for (unsigned int _i = 0; _i < (n); _i++) {      \
 			statement;                               \
@@ -100,6 +101,7 @@ static void bench_page_batch(int traced)
 	if (!pages)
 		return;
 	for (int round = 0; round < 2; round++) { /* the first warms up */
+		cond_resched();
 		t0 = rdtsc();
 		for (n = 0; n < BATCH && (pages[n] = alloc_page(GFP_KERNEL)); n++)
 			;
@@ -135,6 +137,7 @@ static void bench_kmalloc_batch(int traced)
 	if (!objs)
 		return;
 	for (int round = 0; round < 2; round++) {
+		cond_resched();
 		t0 = rdtsc();
 		for (n = 0; n < BATCH && (objs[n] = kmalloc(64, GFP_KERNEL)); n++)
 			;

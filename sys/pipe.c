@@ -37,7 +37,7 @@ struct pipe {
 	struct wait_queue readable, writable;
 	u32 readers, writers;      /* open files */
 	u32 r_opens, w_opens;      /* FIFO: openings so far */
-	u32 users;                 /* FIFO: files + sleeping openers (fifo_lock) */
+	u32 users;                 /* struct files that point here (lock); FIFO: + sleeping openers (fifo_lock) */
 };
 
 static struct slab_cache *pipe_cache;
@@ -260,9 +260,22 @@ static long pipe_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
 	return put_user_u32(used(p), (u32 __user *)arg);
 }
 
-/* => true when nobody has it open any more */
-static bool leave(struct pipe *p, struct file *f)
+/* One open file less on each side it had. */
+static void leave(struct pipe *p, struct file *f)
 {
+	mutex_lock(&p->lock);
+	if (file_can_read(f))
+		p->readers--;
+	if (file_can_write(f))
+		p->writers--;
+	mutex_unlock(&p->lock);
+	wake_up_all(&p->readable);
+	wake_up_all(&p->writable);
+}
+
+static void pipe_release(struct file *f)
+{
+	struct pipe *p = f->private;
 	bool last;
 
 	mutex_lock(&p->lock);
@@ -270,19 +283,22 @@ static bool leave(struct pipe *p, struct file *f)
 		p->readers--;
 	if (file_can_write(f))
 		p->writers--;
-	last = !p->readers && !p->writers;
+	last = --p->users == 0;
 	mutex_unlock(&p->lock);
-	if (!last) {
-		wake_up_all(&p->readable);
-		wake_up_all(&p->writable);
+	if (last) {
+		pipe_free(p);
+		return;
 	}
-	return last;
+	if (wait_queue_active(&p->readable))
+		wake_up_all(&p->readable);
+	if (wait_queue_active(&p->writable))
+		wake_up_all(&p->writable);
 }
 
-static void pipe_release(struct file *f)
+void pipe_shutdown(struct file *f)
 {
-	if (leave(f->private, f))
-		pipe_free(f->private);
+	leave(f->private, f);
+	f->flags |= O_PATH; /* neither reads nor writes any more; the release counts it no second time */
 }
 
 static const struct file_ops pipe_ops = {
@@ -302,6 +318,7 @@ int pipe_files(struct file *ends[2], u32 flags)
 	if (!p)
 		return -ENFILE;
 	p->readers = p->writers = 1;
+	p->users = 1;
 	p->w_opens = 1;
 	r = anon_file("pipe", &pipe_ops, p, O_RDONLY | flags, S_IFIFO | 0600);
 	if (IS_ERR(r)) {
@@ -316,6 +333,7 @@ int pipe_files(struct file *ends[2], u32 flags)
 		return PTR_ERR(w);
 	}
 	w->private = p;
+	p->users = 2;
 	ends[0] = r;
 	ends[1] = w;
 	return 0;

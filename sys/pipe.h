@@ -10,6 +10,8 @@ extern const struct file_ops fifo_file_ops;
 int pipe_files(struct file *ends[2], u32 flags);
 /* F_SETPIPE_SZ, F_GETPIPE_SZ: new size in bytes or -errno (-EBADF when f is no pipe). */
 long pipe_fcntl(struct file *f, unsigned int cmd, u64 arg);
+/* shutdown(2) of one direction: this end counts as closed, the file and the pipe stay. */
+void pipe_shutdown(struct file *f);
 void pipe_init(void);
 
 #endif

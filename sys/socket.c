@@ -42,26 +42,13 @@ struct pair {
 };
 struct sock {
 	int type;
-	spinlock_t lock;         /* rx, tx: shutdown may come while others read */
-	struct file *rx, *tx;    /* stream: ends of two pipes; NULL after shutdown */
+	struct file *rx, *tx;    /* stream: ends of two pipes */
+	bool rx_shut, tx_shut;
 	struct pair *pair;       /* datagrams */
 	struct direction *in, *out;
 };
 
 static const struct file_ops socket_ops;
-
-/* The pipe behind one direction with a reference, or NULL after shutdown. */
-static struct file *side(struct sock *s, struct file **which)
-{
-	struct file *pipe;
-
-	spin_lock(&s->lock);
-	pipe = *which;
-	if (pipe)
-		file_get(pipe);
-	spin_unlock(&s->lock);
-	return pipe;
-}
 
 static void follow_flags(struct file *pipe, const struct file *f)
 {
@@ -166,20 +153,17 @@ static ssize_t sock_receive(struct file *f, void __user *buf, size_t n, u32 flag
 	struct sock *s = f->private;
 	bool nonblock = (f->flags & O_NONBLOCK) || (flags & MSG_DONTWAIT);
 	struct file *pipe;
-	ssize_t ret;
 
 	*full = 0;
 	if (s->pair)
 		return dgram_read(s, nonblock, buf, n, flags & MSG_PEEK, full);
-	pipe = side(s, &s->rx);
-	if (!pipe)
+	if (READ_ONCE(s->rx_shut))
 		return 0;
+	pipe = s->rx;
 	follow_flags(pipe, f);
 	if (nonblock)
 		pipe->flags |= O_NONBLOCK;
-	ret = pipe->ops->read(pipe, buf, n, NULL);
-	file_put(pipe);
-	return ret;
+	return pipe->ops->read(pipe, buf, n, NULL);
 }
 
 static ssize_t sock_send(struct file *f, const void __user *buf, size_t n, u32 flags)
@@ -187,19 +171,16 @@ static ssize_t sock_send(struct file *f, const void __user *buf, size_t n, u32 f
 	struct sock *s = f->private;
 	bool nonblock = (f->flags & O_NONBLOCK) || (flags & MSG_DONTWAIT);
 	struct file *pipe;
-	ssize_t ret;
 
 	if (s->pair)
 		return dgram_write(s, nonblock, buf, n);
-	pipe = side(s, &s->tx);
-	if (!pipe)
+	if (READ_ONCE(s->tx_shut))
 		return -EPIPE;
+	pipe = s->tx;
 	follow_flags(pipe, f);
 	if (nonblock)
 		pipe->flags |= O_NONBLOCK;
-	ret = pipe->ops->write(pipe, buf, n, NULL);
-	file_put(pipe);
-	return ret;
+	return pipe->ops->write(pipe, buf, n, NULL);
 }
 
 static ssize_t sock_read(struct file *f, void __user *buf, size_t n, u64 *pos)
@@ -220,18 +201,13 @@ static u32 sock_poll(struct file *f, struct poll_table *pt)
 	u32 mask = 0, rx = POLLIN | POLLRDNORM | POLLHUP, tx = POLLERR;
 
 	if (!s->pair) {
-		struct file *pipe = side(s, &s->rx);
+		u32 m = s->rx->ops->poll(s->rx, pt);
 
-		/* The queues live as long as the pipe: the other end, or our own other direction's file, keeps it. */
-		if (pipe) {
-			rx = pipe->ops->poll(pipe, pt);
-			file_put(pipe);
-		}
-		pipe = side(s, &s->tx);
-		if (pipe) {
-			tx = pipe->ops->poll(pipe, pt);
-			file_put(pipe);
-		}
+		if (!s->rx_shut)
+			rx = m;
+		m = s->tx->ops->poll(s->tx, pt);
+		if (!s->tx_shut)
+			tx = m;
 		mask = (rx & (POLLIN | POLLRDNORM)) | (tx & (POLLOUT | POLLWRNORM));
 		if (rx & POLLHUP)
 			mask |= POLLIN | POLLRDNORM | (tx & POLLERR ? POLLHUP | POLLOUT : 0);
@@ -251,14 +227,8 @@ static u32 sock_poll(struct file *f, struct poll_table *pt)
 static long sock_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
 {
 	struct sock *s = f->private;
-	struct file *pipe = side(s, &s->rx);
-	long ret;
 
-	if (!pipe)
-		return -ENOTTY;
-	ret = pipe->ops->ioctl(pipe, cmd, arg);
-	file_put(pipe);
-	return ret;
+	return s->rx ? s->rx->ops->ioctl(s->rx, cmd, arg) : -ENOTTY;
 }
 
 static void sock_free(struct sock *s)
@@ -339,8 +309,6 @@ static int make_files(int type, u32 flags, struct file *files[2])
 	if (!s[0] || !s[1])
 		goto fail;
 	s[0]->type = s[1]->type = type;
-	spin_lock_init(&s[0]->lock, RANK_LEAF, "socket");
-	spin_lock_init(&s[1]->lock, RANK_LEAF, "socket");
 	err = make_ends(type, s);
 	if (err)
 		goto fail;
@@ -554,18 +522,10 @@ SYSCALL(shutdown)
 		wake_up_all(&s->in->writable);
 		wake_up_all(&s->out->readable);
 	} else {
-		struct file *rx = NULL, *tx = NULL;
-
-		spin_lock(&s->lock);
-		if (how != 1)
-			swap(rx, s->rx);
-		if (how != 0)
-			swap(tx, s->tx);
-		spin_unlock(&s->lock);
-		if (rx)
-			file_put(rx);
-		if (tx)
-			file_put(tx);
+		if (how != 1 && !xchg(&s->rx_shut, true))
+			pipe_shutdown(s->rx);
+		if (how != 0 && !xchg(&s->tx_shut, true))
+			pipe_shutdown(s->tx);
 	}
 	fd_put(f);
 	return ret;
