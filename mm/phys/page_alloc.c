@@ -454,16 +454,17 @@ static noinline struct page *alloc_here(gfp_t gfp, unsigned int order)
 
 static noinline struct page *alloc_by_policy(gfp_t gfp, unsigned int order)
 {
-	if (current->mempolicy && !in_interrupt() && !(gfp & __GFP_THISNODE))
-		return mempolicy_alloc(gfp, order);
-	return alloc_here(gfp, order);
+	if (in_interrupt() || (gfp & __GFP_THISNODE))
+		return alloc_here(gfp, order);
+	return mempolicy_alloc(gfp, order);
 }
 
 struct page *alloc_pages(gfp_t gfp, unsigned int order)
 {
 	struct page *page;
 
-	if (unlikely(mempolicy_alloc != NULL))
+	/* Policies exist only once there are threads, so current is not looked at before. */
+	if (mempolicy_alloc && unlikely(current->mempolicy != NULL))
 		return alloc_by_policy(gfp, order);
 	if (unlikely(order | (gfp & (__GFP_ZERO | __GFP_COMP))))
 		return alloc_here(gfp, order);
