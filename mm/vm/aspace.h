@@ -59,7 +59,8 @@ struct vma {
 	unsigned long start, end; /* page aligned, end exclusive (w) */
 	struct aspace *mm;
 	struct rb_node node;      /* (w) by address, augmented with the largest gap */
-	unsigned long gap;
+	unsigned long gap;        /* (w) largest own_gap of the subtree */
+	unsigned long own_gap;    /* (w) free bytes right below, guard of a growing stack excluded */
 	struct list_head list;    /* (w) in address order */
 	unsigned long flags;      /* VM_* (w) */
 	pgprot_t prot;

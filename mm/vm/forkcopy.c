@@ -86,7 +86,8 @@ static int copy_vma(struct aspace *mm, struct vma *old, struct copy *c)
 		return -ENOMEM;
 	}
 	vm_commit(vma->flags, vma_pages(vma));
-	vma_tree_insert(mm, vma);
+	list_add_tail(&vma->list, &mm->vma_list);
+	mm->nr_vmas++;
 	rmap_link(vma);
 	if (!old->anon_vma || wipe)
 		return 0;
@@ -108,6 +109,7 @@ int fork_copy(struct aspace *mm, struct aspace *old)
 		if (err)
 			break;
 	}
+	vma_tree_build(mm);
 	atomic_long_add(c.anon, &mm->rss_anon);
 	if (c.protected)
 		tlb_flush_mm(&old->arch);

@@ -77,6 +77,8 @@ pgprot_t vma_pgprot(unsigned long vm_flags);
 /* vma.c: the tree. => mm->lock for writing (lookups: reading) */
 void vma_tree_insert(struct aspace *mm, struct vma *vma);
 void vma_tree_remove(struct aspace *mm, struct vma *vma);
+/* Makes the tree from the list (fork): balanced at once. => list and nr_vmas are right */
+void vma_tree_build(struct aspace *mm);
 /* Highest address of len free bytes inside [low, high), or -ENOMEM. */
 unsigned long vma_find_gap(struct aspace *mm, size_t len, unsigned long low, unsigned long high);
 /* First VMA that overlaps [start, end), or NULL. */

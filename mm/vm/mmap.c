@@ -137,9 +137,8 @@ static void unmap_list(struct aspace *mm, struct list_head *dead, unsigned long 
 int do_munmap(struct aspace *mm, unsigned long start, size_t len)
 {
 	unsigned long end = start + len;
-	struct vma *vma = vma_intersect(mm, start, end), *prev, *next;
+	struct vma *vma = vma_intersect(mm, start, end), *prev, *next, *last;
 	LIST_HEAD(dead);
-	int err;
 
 	if (!vma)
 		return 0;
@@ -148,10 +147,18 @@ int do_munmap(struct aspace *mm, unsigned long start, size_t len)
 		trim(vma, max(start, vma->start), min(end, vma->end));
 		return 0;
 	}
-	err = vma_split_range(mm, start, end);
-	if (err)
-		return err;
-	vma = vma_find(mm, start);
+	if (vma->start < start) {
+		vma = vma_split(vma, start);
+		if (IS_ERR(vma))
+			return PTR_ERR(vma);
+	}
+	for (last = vma; last->end < end && (next = vma_next(last)) && next->start < end;)
+		last = next;
+	if (last->end > end) {
+		next = vma_split(last, end);
+		if (IS_ERR(next))
+			return PTR_ERR(next);
+	}
 	prev = vma_prev(vma);
 	vm_rss(mm);
 	for (; vma && vma->start < end; vma = next) {

@@ -25,6 +25,7 @@ void tlb_gather_init(struct tlb_gather *g, struct aspace *mm, int fullmm)
 	g->nr = 0;
 	g->nr_tables = 0;
 	g->fullmm = fullmm;
+	g->saw_table = false;
 	g->tables = NULL;
 	for (int i = 0; i < NR_RSS; i++)
 		g->rss[i] = 0;

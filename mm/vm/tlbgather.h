@@ -21,6 +21,7 @@ struct tlb_gather {
 	unsigned long start, end; /* to be flushed; start >= end: nothing */
 	u32 nr, nr_tables;
 	bool fullmm;              /* the address space is dying: nobody runs in it */
+	bool saw_table;           /* there was a table in a range given to zap */
 	struct page *tables;      /* by private */
 	long rss[NR_RSS];         /* pages taken out */
 	unsigned long pages[GATHER_PAGES];

@@ -19,7 +19,7 @@
 #include "mm/vm/internal.h"
 #include "lib/string.h"
 
-static unsigned long own_gap(struct vma *vma)
+static unsigned long compute_own_gap(struct vma *vma)
 {
 	struct vma *prev = vma_prev(vma);
 	unsigned long below = prev ? prev->end : 0, top = vma_start_gap(vma);
@@ -27,16 +27,41 @@ static unsigned long own_gap(struct vma *vma)
 	return top > below ? top - below : 0;
 }
 
+static inline unsigned long subtree_gap(const struct rb_node *node)
+{
+	return node ? rb_entry(node, struct vma, node)->gap : 0;
+}
+
 static void gap_update(struct rb_node *node)
 {
 	struct vma *vma = rb_entry(node, struct vma, node);
-	unsigned long gap = own_gap(vma);
+	unsigned long left = subtree_gap(node->rb_left), right = subtree_gap(node->rb_right);
+	unsigned long below = max(left, right);
 
-	if (node->rb_left)
-		gap = max(gap, rb_entry(node->rb_left, struct vma, node)->gap);
-	if (node->rb_right)
-		gap = max(gap, rb_entry(node->rb_right, struct vma, node)->gap);
-	vma->gap = gap;
+	vma->gap = max(vma->own_gap, below);
+}
+
+/* Recomputes vma's value, and upwards as far as that matters. */
+static void gap_spread(struct vma *vma)
+{
+	for (struct rb_node *node = &vma->node; node; node = rb_parent(node)) {
+		unsigned long before = rb_entry(node, struct vma, node)->gap;
+
+		gap_update(node);
+		if (rb_entry(node, struct vma, node)->gap == before)
+			return;
+	}
+}
+
+/* The space below vma has changed. */
+static void gap_changed(struct vma *vma)
+{
+	unsigned long own = compute_own_gap(vma);
+
+	if (own == vma->own_gap)
+		return;
+	vma->own_gap = own;
+	gap_spread(vma);
 }
 
 struct vma *vma_find(struct aspace *mm, unsigned long addr)
@@ -89,13 +114,51 @@ void vma_tree_insert(struct aspace *mm, struct vma *vma)
 		}
 	}
 	list_add(&vma->list, after);
-	vma->gap = own_gap(vma);
+	vma->own_gap = compute_own_gap(vma);
+	vma->gap = vma->own_gap;
+	next = vma_next(vma);
+	if (next) /* it is above the new leaf in the tree, so the insertion recomputes it */
+		next->own_gap = compute_own_gap(next);
 	rb_link_node(&vma->node, parent, link);
 	rb_insert_augmented(&vma->node, &mm->vmas, gap_update);
 	mm->nr_vmas++;
-	next = vma_next(vma);
-	if (next)
-		rb_propagate(&next->node, gap_update);
+}
+
+/*
+ * The next n VMAs of the list as a balanced subtree: all black, but for the nodes of the last, incomplete level, which are
+ * red. => *pos moves behind them; the subtree's top
+ */
+static struct rb_node *build(struct list_head **pos, u32 n, u32 levels, struct rb_node *parent)
+{
+	struct rb_node *left, *node;
+	u32 half = n / 2;
+	struct vma *vma;
+
+	if (!n)
+		return NULL;
+	left = build(pos, half, levels - 1, NULL);
+	vma = list_entry(*pos, struct vma, list);
+	*pos = (*pos)->next;
+	node = &vma->node;
+	node->parent_color = (unsigned long)parent | (levels > 1);
+	node->rb_left = left;
+	if (left)
+		left->parent_color |= (unsigned long)node;
+	node->rb_right = build(pos, n - half - 1, levels - 1, node);
+	vma->own_gap = compute_own_gap(vma);
+	gap_update(node);
+	return node;
+}
+
+/* Levels of the balanced tree of n: its last one is red, unless it is the only or a full one. */
+void vma_tree_build(struct aspace *mm)
+{
+	struct list_head *pos = mm->vma_list.next;
+	u32 n = mm->nr_vmas, levels = 0;
+
+	while ((1u << levels) - 1 < n)
+		levels++;
+	mm->vmas.rb_node = build(&pos, n, levels + (levels == 1 || n == (1u << levels) - 1), NULL);
 }
 
 void vma_tree_remove(struct aspace *mm, struct vma *vma)
@@ -103,12 +166,14 @@ void vma_tree_remove(struct aspace *mm, struct vma *vma)
 	struct vma *next = vma_next(vma);
 
 	list_del(&vma->list);
+	if (next)
+		next->own_gap = compute_own_gap(next);
 	rb_erase_augmented(&vma->node, &mm->vmas, gap_update);
 	mm->nr_vmas--;
 	if (mm->cached == vma)
 		mm->cached = NULL;
 	if (next)
-		rb_propagate(&next->node, gap_update);
+		gap_spread(next);
 }
 
 /* The highest fitting place below node's VMAs; 0: none. Depth is the height of the tree. */
@@ -162,9 +227,9 @@ static void set_borders_locked(struct vma *vma, unsigned long start, unsigned lo
 	vma->end = end;
 	if (vma->mapping)
 		i_mmap_insert(vma);
-	rb_propagate(&vma->node, gap_update);
+	gap_changed(vma);
 	if (next)
-		rb_propagate(&next->node, gap_update);
+		gap_changed(next);
 }
 
 void vma_resize(struct vma *vma, unsigned long start, unsigned long end)
@@ -310,8 +375,10 @@ bool vma_tree_check(struct aspace *mm)
 		return false;
 	node = rb_first(&mm->vmas);
 	list_for_each_entry(vma, &mm->vma_list, list) {
-		unsigned long gap = own_gap(vma);
+		unsigned long gap = compute_own_gap(vma);
 
+		if (vma->own_gap != gap)
+			return false;
 		if (node != &vma->node || vma->start < end || vma->start >= vma->end || vma->mm != mm)
 			return false;
 		if (offset_in_page(vma->start) || offset_in_page(vma->end))

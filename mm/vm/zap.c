@@ -20,7 +20,10 @@ struct zap {
 
 static int zap_before(struct pt_walk *w, unsigned long addr)
 {
-	tlb_gather_room(((struct zap *)w->arg)->g, PT_BATCH);
+	struct tlb_gather *g = ((struct zap *)w->arg)->g;
+
+	g->saw_table = true;
+	tlb_gather_room(g, PT_BATCH);
 	return 0;
 }
 

@@ -289,6 +289,31 @@ HOST_TEST(vma_joins)
 	}
 }
 
+/* The tree fork builds at once is as good as one grown by insertion, for every size. */
+HOST_TEST(vma_build)
+{
+	for (unsigned int n = 0; n < 300; n++) {
+		reset();
+		for (unsigned int i = 0; i < n; i++) {
+			struct vma *vma = vma_alloc(&mm);
+
+			vma->start = BASE + i * 3 * PAGE_SIZE + host_random() % 3 * PAGE_SIZE;
+			vma->end = vma->start + PAGE_SIZE;
+			list_add_tail(&vma->list, &mm.vma_list);
+			mm.nr_vmas++;
+		}
+		vma_tree_build(&mm);
+		CHECK(vma_tree_check(&mm));
+		for (int k = 0; k < 10 && mm.nr_vmas; k++) {
+			drop(list_first_entry(&mm.vma_list, struct vma, list));
+			CHECK(vma_tree_check(&mm));
+		}
+		while (mm.nr_vmas)
+			drop(list_last_entry(&mm.vma_list, struct vma, list));
+		CHECK(vma_tree_check(&mm));
+	}
+}
+
 /* A growing stack keeps its guard to itself. */
 HOST_TEST(vma_stack_gap)
 {
