@@ -65,7 +65,7 @@ else
 CFLAGS  += -fno-tree-loop-distribute-patterns
 endif
 ifneq ($(DEBUG),)
-CFLAGS  += -DQUIRE_DEBUG=1 -fsanitize=undefined $(if $(IS_CLANG),-fsanitize-trap=undefined \
+CFLAGS  += -DQUIRE_DEBUG=1 -fsanitize=undefined -fno-sanitize=alignment $(if $(IS_CLANG),-fsanitize-trap=undefined \
 	   -fno-sanitize=function,-fsanitize-undefined-trap-on-error -Wno-maybe-uninitialized \
 	   -Wno-stringop-overflow -Wno-array-bounds)
 AFLAGS  := -DQUIRE_DEBUG=1
