@@ -116,13 +116,31 @@ void rq_resched(struct rq *rq)
 		smp_send_reschedule(rq->cpu);
 }
 
+/*
+ * The hints. A CPU stops to count as idle when something is queued on it, not when it gets round to run it: else the next
+ * one to be placed would go there as well.
+ */
+static void hint_more(struct rq *rq)
+{
+	if (rq->nr_running == 2)
+		__atomic_fetch_or(&sched_busy_cpus, CPU_BIT(rq->cpu), __ATOMIC_RELAXED);
+	else if (READ_ONCE(sched_idle_cpus) & CPU_BIT(rq->cpu))
+		__atomic_fetch_and(&sched_idle_cpus, ~CPU_BIT(rq->cpu), __ATOMIC_RELAXED);
+}
+
+static void hint_idle(struct rq *rq)
+{
+	if (!(READ_ONCE(sched_idle_cpus) & CPU_BIT(rq->cpu)))
+		__atomic_fetch_or(&sched_idle_cpus, CPU_BIT(rq->cpu), __ATOMIC_RELAXED);
+}
+
 static __always_inline void activate(struct rq *rq, struct thread *t, enum enqueue_how how)
 {
 	t->on_rq = 1;
 	t->wait_start_ns = rq->clock;
 	t->sclass->enqueue(rq, t, how);
-	if (++rq->nr_running == 2 && nr_cpus > 1)
-		__atomic_fetch_or(&sched_busy_cpus, CPU_BIT(rq->cpu), __ATOMIC_RELAXED);
+	if (++rq->nr_running <= 2 && nr_cpus > 1)
+		hint_more(rq);
 }
 
 static __always_inline void deactivate(struct rq *rq, struct thread *t)
@@ -298,8 +316,11 @@ again:
 		t = rt_class.pick(rq);
 		return t ? t : fair_class.pick(rq);
 	}
-	if (nr_cpus > 1 && newidle_balance(rq))
-		goto again;
+	if (nr_cpus > 1) {
+		if (newidle_balance(rq))
+			goto again;
+		hint_idle(rq);
+	}
 	return rq->idle;
 }
 

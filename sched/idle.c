@@ -30,14 +30,10 @@ static struct thread *idle_pick(struct rq *rq)
 static void idle_set_next(struct rq *rq, struct thread *t)
 {
 	rq->curr_level = -2;
-	if (nr_cpus > 1)
-		__atomic_fetch_or(&sched_idle_cpus, CPU_BIT(rq->cpu), __ATOMIC_RELAXED);
 }
 
 static void idle_put_prev(struct rq *rq, struct thread *t)
 {
-	if (nr_cpus > 1)
-		__atomic_fetch_and(&sched_idle_cpus, ~CPU_BIT(rq->cpu), __ATOMIC_RELAXED);
 }
 
 static bool idle_update(struct rq *rq, struct thread *t, u64 delta_ns)
