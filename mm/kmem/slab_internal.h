@@ -77,7 +77,7 @@ void *slab_reschedule(void *obj); /* preempt_schedule(), then obj: a tail call *
 		struct slab_cache *_c = (c);                             \
 		struct slab_cpu *_sc;                                    \
 		void *_obj;                                              \
-                                                                         \
+									\
 		preempt_disable_short();                                 \
 		_sc = this_cpu_ptr(_c->cpu);                             \
 		_obj = _sc->head;                                        \
@@ -98,7 +98,7 @@ void *slab_reschedule(void *obj); /* preempt_schedule(), then obj: a tail call *
 	do {                                                                                             \
 		struct slab_cache *_c = (c);                                                             \
 		struct slab_cpu *_sc;                                                                    \
-                                                                                                         \
+									\
 		preempt_disable_short();                                                                 \
 		_sc = this_cpu_ptr(_c->cpu);                                                             \
 		if (unlikely(_sc->room <= 0 || page_node(slab) != this_cpu_read(slab_local_nid) ||      \

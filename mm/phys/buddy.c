@@ -15,9 +15,9 @@
  * when that is half a pageblock row or more it also claims the rest of the pageblock (buddy_claim_range in steps by the
  * caller, who may let interrupts in between).
  *
- * Invariants: PG_buddy is set exactly on the first frame of each free block, private is its order; no two buddies of the
+ * Invariants: PG_buddy is set exactly on the first frame of each free block, private says its order and list; no two buddies of the
  * same order are both free (below the top order, isolation apart); area[o].nr_free counts the blocks of order o over all
- * types; nr_free_pages is their sum; mt_mask may have stale set bits, never missing ones.
+ * types, area[o].nr[mt] those on each list; nr_free_pages is their sum; mt_mask may have stale set bits, never missing ones.
  * Locking: none in here; the caller holds zone->lock. A neighbour that is not free may change its flags at any time,
  * but only we set or clear PG_buddy.
  * Source: [Knuth97] 2.5; grouping by mobility as in [seed-002]'s kernels.
@@ -47,10 +47,11 @@ static __always_inline void block_add(struct buddy *b, struct page *page, unsign
 {
 	struct free_area *area = &b->area[order];
 
-	page->private = order;
+	page->private = order | mt << 8;
 	page->flags |= BIT(PG_buddy);
 	list_add(&page->lru, &area->free[mt]);
 	area->nr_free++;
+	area->nr[mt]++;
 	b->mt_mask[mt] |= 1u << order;
 }
 
@@ -59,6 +60,7 @@ static __always_inline void block_del(struct buddy *b, struct page *page, unsign
 	__list_del(&page->lru);
 	page->flags &= ~BIT(PG_buddy);
 	b->area[order].nr_free--;
+	b->area[order].nr[buddy_list_mt(page)]--;
 }
 
 /* A pageblock that is being isolated keeps to itself. */
@@ -79,7 +81,7 @@ void buddy_free(struct buddy *b, struct page *page, unsigned int order)
 	for (; order < MAX_ORDER - 1; order++, bit <<= 1) {
 		struct page *bud = pfn & bit ? page - bit : page + bit;
 
-		if ((bud->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != want || bud->private != order)
+		if ((bud->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != want || buddy_order(bud) != order)
 			break;
 		if (unlikely(order >= PAGEBLOCK_ORDER) && isolation_border(b, pfn, pfn ^ bit))
 			break;
@@ -213,14 +215,14 @@ unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int 
 
 	for (pfn = max(pfn, b->start_pfn); pfn < end;) {
 		struct page *page = pfn_to_page(pfn);
-		unsigned int order = (unsigned int)page->private;
+		unsigned int order = buddy_order(page);
 
 		if ((page->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != (b->flags | BIT(PG_buddy))) {
 			pfn++;
 			continue;
 		}
-		list_move(&page->lru, &b->area[order].free[mt]);
-		b->mt_mask[mt] |= 1u << order;
+		block_del(b, page, order);
+		block_add(b, page, order, mt);
 		moved += 1u << order;
 		pfn += 1ul << order;
 	}
@@ -231,17 +233,6 @@ void buddy_take(struct buddy *b, struct page *page, unsigned int order)
 {
 	block_del(b, page, order);
 	b->nr_free_pages -= 1ul << order;
-}
-
-unsigned long buddy_count(const struct buddy *b, unsigned int order, enum migratetype mt, unsigned long max)
-{
-	unsigned long n = 0;
-	const struct list_head *p;
-
-	list_for_each(p, &b->area[order].free[mt])
-		if (++n >= max)
-			break;
-	return n;
 }
 
 static const char *check_block(const struct buddy *b, const struct page *page, unsigned int order)
@@ -269,22 +260,26 @@ const char *buddy_check(const struct buddy *b, unsigned long max_blocks)
 	for (unsigned int o = 0; o < MAX_ORDER; o++) {
 		unsigned long blocks = 0;
 
-		for (int mt = 0; mt < NR_MIGRATETYPES; mt++) {
+		for (unsigned int mt = 0; mt < NR_MIGRATETYPES; mt++) {
 			const struct list_head *list = &b->area[o].free[mt], *p;
+			unsigned long before = blocks;
 
 			if (!list_empty(list) && !(b->mt_mask[mt] & (1u << o)))
 				return "mt_mask misses a list that has blocks";
 			list_for_each(p, list) {
-				const char *what = check_block(b, list_entry(p, struct page, lru), o);
+				const struct page *page = list_entry(p, struct page, lru);
+				const char *what = check_block(b, page, o);
 
 				if (what)
 					return what;
-				if (p->next->prev != p)
-					return "a free list is broken";
+				if (p->next->prev != p || buddy_list_mt(page) != mt)
+					return "a free list is broken, or a block is on another list than it says";
 				if (++seen > max_blocks)
 					return NULL;
 				blocks++;
 			}
+			if (blocks - before != b->area[o].nr[mt])
+				return "nr[] differs from a list";
 		}
 		if (blocks != b->area[o].nr_free)
 			return "nr_free differs from the lists";

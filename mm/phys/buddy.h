@@ -38,8 +38,6 @@ unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int 
 /* Takes this very free block of given order off its list (compaction, isolation). => page is PG_buddy of that order. */
 void buddy_take(struct buddy *b, struct page *page, unsigned int order);
 
-/* Blocks of one order and type. */
-unsigned long buddy_count(const struct buddy *b, unsigned int order, enum migratetype mt, unsigned long max);
 /* Validator: NULL or what is wrong. => looks at up to max_blocks free blocks. */
 const char *buddy_check(const struct buddy *b, unsigned long max_blocks);
 
@@ -51,9 +49,19 @@ static __always_inline enum migratetype buddy_mt(const struct buddy *b, unsigned
 {
 	return (enum migratetype)*buddy_mt_slot(b, pfn);
 }
+/* First frame of a free block: private holds the order in bits 0..7 and the type of the list it is on above. */
+static __always_inline unsigned int buddy_order(const struct page *page)
+{
+	return page->private & 0xff;
+}
+static __always_inline unsigned int buddy_list_mt(const struct page *page)
+{
+	return (unsigned int)(page->private >> 8) & 0xff;
+}
 static __always_inline bool page_is_buddy(const struct page *page, unsigned int order, unsigned long zone_flags)
 {
-	return (page->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) == (zone_flags | BIT(PG_buddy)) && page->private == order;
+	return (page->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) == (zone_flags | BIT(PG_buddy)) &&
+	       buddy_order(page) == order;
 }
 
 #endif

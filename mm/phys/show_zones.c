@@ -22,38 +22,6 @@ static int buddyinfo_show(struct seq *seq)
 }
 SHOW("/proc/buddyinfo", 0444, buddyinfo_show, NULL);
 
-/*
- * Blocks on one list. The lists have no counters, and walking a long one may not keep interrupts off: count at most 32
- * blocks per section and give up exactness (">N") beyond what one section can see.
- */
-static void count_line(struct seq *seq, struct zone *z, unsigned int order, enum migratetype mt)
-{
-	unsigned long flags, n, others = 0;
-
-	spin_lock_irqsave_l(&z->lock, flags, "pagetypeinfo");
-	n = buddy_count(&z->buddy, order, mt, 33);
-	spin_unlock_irqrestore_l(&z->lock, flags, "pagetypeinfo");
-	if (n <= 32) {
-		seq_printf(seq, "%6lu ", n);
-		return;
-	}
-	/* Long: the total of the order minus the other types, when those are short. */
-	for (int m = 0; m < NR_MIGRATETYPES; m++) {
-		if (m == (int)mt)
-			continue;
-		spin_lock_irqsave_l(&z->lock, flags, "pagetypeinfo");
-		n = buddy_count(&z->buddy, order, (enum migratetype)m, 33);
-		spin_unlock_irqrestore_l(&z->lock, flags, "pagetypeinfo");
-		if (n > 32) {
-			seq_printf(seq, "%6s ", ">32");
-			return;
-		}
-		others += n;
-	}
-	n = READ_ONCE(z->buddy.area[order].nr_free);
-	seq_printf(seq, "%6lu ", n > others ? n - others : 0);
-}
-
 static void show_blocks(struct seq *seq, struct zone *z)
 {
 	unsigned long count[NR_MIGRATETYPES] = { 0 };
@@ -84,7 +52,7 @@ static int pagetypeinfo_show(struct seq *seq)
 		for (int m = 0; m < NR_MIGRATETYPES; m++) {
 			seq_printf(seq, "Node %4d, zone %8s, type %12s ", z->node->id, z->name, migratetype_name[m]);
 			for (unsigned int o = 0; o < MAX_ORDER; o++)
-				count_line(seq, z, o, (enum migratetype)m);
+				seq_printf(seq, "%6lu ", READ_ONCE(z->buddy.area[o].nr[m]));
 			seq_putc(seq, '\n');
 		}
 	seq_printf(seq, "\n%-23s", "Number of blocks type ");

@@ -30,6 +30,7 @@ enum { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARKS };
 struct free_area {
 	struct list_head free[NR_MIGRATETYPES];
 	unsigned long nr_free; /* blocks of this order, all types */
+	unsigned long nr[NR_MIGRATETYPES]; /* by list */
 };
 
 /* Buddy of one zone: no policy, no lock inside, instance-able (a host test builds one of 64 pages). mm/phys/buddy.c */
