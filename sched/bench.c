@@ -65,9 +65,12 @@ u64 sched_bench_switch(u32 rounds)
 		return 0;
 	for (u32 i = 0; i < 2; i++) {
 		sched_set_affinity(b.player[i], CPU_BIT(cpu));
+		thread_get(b.player[i]); /* the other one's last wake-up may come after its end */
 		thread_start(b.player[i]);
 	}
 	for (u32 i = 0; i < 2; i++)
 		kthread_stop(b.player[i]);
+	for (u32 i = 0; i < 2; i++)
+		thread_put(b.player[i]);
 	return b.ns / (2ull * rounds);
 }
