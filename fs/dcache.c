@@ -468,9 +468,13 @@ static unsigned long lru_scan_batch(unsigned long *looked)
 static unsigned long lru_scan(struct shrinker *s, unsigned long nr)
 {
 	unsigned long freed = 0, looked = 0, start = READ_ONCE(nr_lru);
+	bool all = nr >= start;
 
-	/* Twice round the list, parents that become unused on the way included; walks going on may touch for ever. */
-	while (freed < nr && looked < 2 * (start + freed) + PRUNE_BATCH && !list_empty(&lru)) {
+	/*
+	 * Twice round the list, so that walks going on cannot keep us here by touching. Asked for all, parents that
+	 * become unused on the way go as well.
+	 */
+	while ((all || freed < nr) && looked < 2 * (start + freed) + PRUNE_BATCH && !list_empty(&lru)) {
 		freed += lru_scan_batch(&looked);
 		cond_resched();
 	}
