@@ -11,6 +11,7 @@
  * one while it is in the table, and one for whoever works with it; the last one puts the file (which may sleep, so never
  * under shm_lock).
  */
+#include "fs/fcntl.h"
 #include "kernel/param.h"
 #include "kernel/show.h"
 #include "lib/printf.h"
@@ -128,7 +129,7 @@ static struct segment *segment_new(int key, size_t bytes, int flags)
 	if (!s)
 		return ERR_PTR(-ENOMEM);
 	snprintf(name, sizeof(name), "SYSV%08x", (u32)key);
-	s->file = shmem_file(name, bytes, 0);
+	s->file = shmem_file(name, bytes, O_RDWR);
 	if (IS_ERR(s->file)) {
 		void *err = s->file;
 
