@@ -89,7 +89,7 @@ typedef struct {
 	static __always_inline bool pre##_add_unless(T *a, type n, type u)                 \
 	{                                                                                  \
 		type c = pre##_read(a);                                                    \
-                                                                                           \
+											   \
 		while (c != u)                                                             \
 			if (try_cmpxchg(&a->v, &c, c + n))                                 \
 				return true;                                               \
