@@ -351,36 +351,64 @@ static void drain_here(void *arg)
 	preempt_enable();
 }
 
-unsigned long slab_shrink(struct slab_cache *c)
+static void drain_all_here(void *unused)
+{
+	for (struct slab_cache *c = slab_caches; c; c = c->next)
+		drain_here(c);
+}
+
+/* An empty slab off its list, or NULL. Empty ones stand at the tail, or were just made at the head. */
+static struct page *node_take_empty_locked(struct slab_node *n)
+{
+	struct page *slab = list_last_entry_or_null(&n->partial, struct page, lru);
+
+	if (slab && slab->slab_inuse)
+		slab = list_first_entry(&n->partial, struct page, lru);
+	if (!slab || slab->slab_inuse)
+		return NULL;
+	__list_del(&slab->lru);
+	n->nr_partial--;
+	n->nr_empty--;
+	n->nr_slabs--;
+	n->nr_objects -= slab->slab_objects;
+	n->nr_free -= slab->slab_objects;
+	return slab;
+}
+
+static unsigned long free_empty(struct slab_cache *c)
 {
 	unsigned long pages = 0, flags;
 
-	visit_cpus(drain_here, c);
 	for (int i = 0; i < nr_nodes; i++) {
 		struct slab_node *n = &c->node[i];
 		struct page *slab;
-		bool more = true;
 		LIST_HEAD(dead);
 
-		while (more) {
+		do {
 			spin_lock_irqsave_l(&n->lock, flags, "slab_shrink");
-			/* Empty ones stand at the tail, or were just made at the head. */
-			slab = list_last_entry_or_null(&n->partial, struct page, lru);
-			if (slab && slab->slab_inuse)
-				slab = list_first_entry(&n->partial, struct page, lru);
-			more = slab && slab->slab_inuse == 0;
-			if (more) {
-				list_move(&slab->lru, &dead);
-				n->nr_partial--;
-				n->nr_empty--;
-				n->nr_slabs--;
-				n->nr_objects -= slab->slab_objects;
-				n->nr_free -= slab->slab_objects;
-			}
+			slab = node_take_empty_locked(n);
 			spin_unlock_irqrestore_l(&n->lock, flags, "slab_shrink");
-			pages += slabs_destroy(c, &dead);
-		}
+			if (slab)
+				list_add(&slab->lru, &dead);
+		} while (slab);
+		pages += slabs_destroy(c, &dead);
 	}
+	return pages;
+}
+
+unsigned long slab_shrink(struct slab_cache *c)
+{
+	visit_cpus(drain_here, c);
+	return free_empty(c);
+}
+
+unsigned long slab_shrink_all(void)
+{
+	unsigned long pages = 0;
+
+	visit_cpus(drain_all_here, NULL);
+	for (struct slab_cache *c = slab_caches; c; c = c->next)
+		pages += free_empty(c);
 	return pages;
 }
 

@@ -19,6 +19,7 @@ void *slab_alloc(struct slab_cache *c, gfp_t gfp); /* NULL when out of memory; _
 void slab_free(struct slab_cache *c, void *obj);
 /* Gives empty slabs back; returns pages freed. */
 unsigned long slab_shrink(struct slab_cache *c);
+unsigned long slab_shrink_all(void); /* of all caches. => may sleep */
 unsigned long slab_nr_objects(struct slab_cache *c); /* in use */
 
 void *kmalloc(size_t bytes, gfp_t gfp); /* up to 4 MiB; NULL when out of memory */

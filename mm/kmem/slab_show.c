@@ -35,9 +35,7 @@ unsigned long shrink_slab_all(unsigned long nr_each)
 			freed += s->scan(s, n);
 	}
 	mutex_unlock(&shrinker_mutex);
-	for (struct slab_cache *c = slab_caches; c; c = c->next)
-		if (c->flags & SLAB_RECLAIMABLE)
-			slab_shrink(c);
+	slab_shrink_all();
 	return freed;
 }
 

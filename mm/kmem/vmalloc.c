@@ -6,7 +6,8 @@
  * plentiful (32 TiB), frames and TLB flushes are not. An area takes fresh addresses from a cursor, one page more than it
  * needs: the unmapped guard. On free the frames go back at once, but the addresses may still be in TLBs; they wait on a
  * lazy list until one flush serves many areas, then sit in a bin by size and are used again before the cursor moves, so
- * page tables do not grow for ever.
+ * page tables do not grow for ever. When memory is wanted back neighbours in the bins are joined, what touches the cursor
+ * is forgotten, and the records go.
  *
  *     cursor -> |area......|guard|area..|guard|          free: lazy list --one flush--> bins[pages] --> reuse
  *
@@ -53,16 +54,37 @@ static u32 bin_of(u32 nr_pages)
 	return min(nr_pages, (u32)BIN_PAGES);
 }
 
-/* From a bin: exactly the size, or in the shared bin the first that is large enough (it keeps its size). */
-static struct vm_area *reuse_locked(u32 nr_pages)
+/*
+ * From a bin: of exactly the size, or, if there is a record for the rest, the front of a joined one. The large areas share
+ * the last bin: first fit there.
+ */
+static struct vm_area *reuse_locked(u32 nr_pages, struct vm_area **fresh)
 {
-	struct vm_area **link = &bins[bin_of(nr_pages)], *a;
+	struct vm_area **link, *a;
 
-	for (; (a = *link); link = &a->next) {
-		if (a->span < nr_pages || a->span > nr_pages + nr_pages / 8)
+	for (link = &bins[bin_of(nr_pages)]; (a = *link); link = &a->next)
+		if (a->span == nr_pages) {
+			*link = a->next;
+			return a;
+		}
+	if (!*fresh)
+		return NULL;
+	for (link = &bins[BIN_PAGES]; (a = *link); link = &a->next) {
+		struct vm_area *front = *fresh;
+
+		if (a->span <= nr_pages + 1)
 			continue;
-		*link = a->next;
-		return a;
+		*fresh = NULL;
+		front->va = a->va;
+		front->span = nr_pages;
+		a->va += (nr_pages + 1ul) << PAGE_SHIFT;
+		a->span -= nr_pages + 1;
+		if (bin_of(a->span) != BIN_PAGES) {
+			*link = a->next;
+			a->next = bins[bin_of(a->span)];
+			bins[bin_of(a->span)] = a;
+		}
+		return front;
 	}
 	return NULL;
 }
@@ -86,7 +108,7 @@ struct vm_area *vm_area_alloc(u32 nr_pages, u32 flags)
 
 again:
 	spin_lock(&vmalloc_lock);
-	a = reuse_locked(nr_pages);
+	a = reuse_locked(nr_pages, &fresh);
 	if (!a && !fresh) {
 		spin_unlock(&vmalloc_lock);
 		if (!tried && lazy_areas > LAZY_AREAS / 2) { /* rather flush than use up page tables */
@@ -167,6 +189,115 @@ static noinline void purge(void)
 	}
 	spin_unlock(&vmalloc_lock);
 }
+
+/* ---- giving records back ------------------------------------------------------------------------------ */
+
+/* Two lists sorted by address become one. */
+static struct vm_area *merge(struct vm_area *x, struct vm_area *y)
+{
+	struct vm_area *head = NULL, **tail = &head;
+
+	while (x && y) {
+		struct vm_area **from = x->va < y->va ? &x : &y;
+
+		*tail = *from;
+		tail = &(*tail)->next;
+		*from = *tail;
+	}
+	*tail = x ? x : y;
+	return head;
+}
+
+/* Bottom-up merge sort: run[i] holds a sorted list of 2^i areas or nothing. */
+static struct vm_area *sort_areas(struct vm_area *list)
+{
+	struct vm_area *run[32] = { NULL }, *a;
+
+	while ((a = list)) {
+		u32 i = 0;
+
+		list = a->next;
+		a->next = NULL;
+		for (; run[i]; run[i++] = NULL)
+			a = merge(run[i], a);
+		run[i] = a;
+	}
+	for (u32 i = 0; i < ARRAY_SIZE(run); i++)
+		if (run[i])
+			list = list ? merge(run[i], list) : run[i];
+	return list;
+}
+
+/* Joins neighbours of a sorted list; *spare receives the records no longer needed. */
+static void join_areas(struct vm_area *a, struct vm_area **spare)
+{
+	while (a && a->next) {
+		struct vm_area *b = a->next;
+
+		if (a->va + ((a->span + 1ul) << PAGE_SHIFT) != b->va || (u64)a->span + b->span + 1 > U32_MAX) {
+			a = b;
+			continue;
+		}
+		a->span += b->span + 1; /* the guard between them too */
+		a->next = b->next;
+		b->next = *spare;
+		*spare = b;
+	}
+}
+
+static unsigned long records_count(struct shrinker *s)
+{
+	unsigned long n = 0;
+
+	spin_lock(&vmalloc_lock);
+	for (u32 i = 0; i <= BIN_PAGES; i++)
+		n += bins[i] != NULL;
+	n += lazy_areas;
+	spin_unlock(&vmalloc_lock);
+	return n;
+}
+
+/* Everything in the bins, joined and put back; the addresses are out of reach meanwhile, which only moves the cursor. */
+static unsigned long records_scan(struct shrinker *s, unsigned long nr)
+{
+	struct vm_area *list = NULL, *spare = NULL, *a;
+	unsigned long freed = 0;
+
+	purge();
+	spin_lock(&vmalloc_lock);
+	for (u32 i = 0; i <= BIN_PAGES; i++)
+		while ((a = bins[i])) {
+			bins[i] = a->next;
+			a->next = list;
+			list = a;
+		}
+	spin_unlock(&vmalloc_lock);
+	list = sort_areas(list);
+	join_areas(list, &spare);
+	spin_lock(&vmalloc_lock);
+	while ((a = list)) {
+		list = a->next;
+		if (a->va + ((a->span + 1ul) << PAGE_SHIFT) == cursor) {
+			cursor = a->va;
+			a->next = spare;
+			spare = a;
+		} else {
+			a->next = bins[bin_of(a->span)];
+			bins[bin_of(a->span)] = a;
+		}
+	}
+	spin_unlock(&vmalloc_lock);
+	while ((a = spare)) {
+		spare = a->next;
+		if (a >= early && a < early + ARRAY_SIZE(early))
+			continue;
+		slab_free(area_cache, a);
+		freed++;
+	}
+	return freed;
+}
+
+static struct shrinker record_shrinker = { .name = "vmap_area", .count = records_count, .scan = records_scan };
 
 /* ---- frames behind an area --------------------------------------------------------------------------- */
 
@@ -326,7 +457,8 @@ void vmalloc_init(void)
 	area_cache = slab_create("vmap_area", sizeof(struct vm_area), 0, 0, NULL);
 	if (!area_cache)
 		panic("vmalloc: no memory for the area cache");
-	kstack_init();
+	kstack_init(); /* its shrinker first: it gives areas back */
+	list_add_tail(&record_shrinker.node, &shrinkers);
 }
 
 /* ---- /proc/vmallocinfo -------------------------------------------------------------------------------- */
