@@ -72,15 +72,17 @@ static int follow_script(struct exec *x)
 {
 	char *line = (char *)x->head + 2, *end = memchr(line, '\n', EXEC_HEAD_BYTES - 2), *name, *arg;
 	char *script, *copy;
+	bool whole;
 
 	if (x->depth++ >= EXEC_SCRIPT_DEPTH)
 		return -ELOOP;
+	whole = end != NULL;
 	if (!end)
 		end = line + strnlen(line, EXEC_HEAD_BYTES - 3);
 	*end = 0;
 	line = strstrip(line);
 	if (!*line)
-		return -ENOEXEC;
+		return whole ? -ENOEXEC : -EACCES;
 	name = line;
 	arg = name + strcspn(name, " \t");
 	if (*arg) {

@@ -209,6 +209,8 @@ static bool signal_char(struct tty *tty, u8 c)
 		ldisc_flush_input(tty);
 		if (tty->driver)
 			tty->driver->flush(tty->line);
+		else if (tty->link)
+			pty_flush_output(tty);
 	}
 	tty->stopped = false;
 	if (tty->termios.lflag & ECHO)

@@ -72,6 +72,16 @@ size_t pty_room(struct tty *tty)
 	return TTY_RAW_BYTES - (READ_ONCE(master->raw_head) - READ_ONCE(master->raw_tail));
 }
 
+void pty_flush_output(struct tty *slave)
+{
+	struct tty *master = slave->link;
+	unsigned long flags;
+
+	spin_lock_irqsave_l(&master->raw_lock, flags, "pty_flush");
+	master->raw_tail = master->raw_head;
+	spin_unlock_irqrestore_l(&master->raw_lock, flags, "pty_flush");
+}
+
 static size_t take(struct tty *master, u8 *buf, size_t n)
 {
 	unsigned long flags;

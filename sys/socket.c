@@ -340,7 +340,7 @@ SYSCALL(socketpair)
 	if (flags & ~(O_NONBLOCK | O_CLOEXEC))
 		return -EINVAL;
 	if (a0 != AF_UNIX)
-		return -EAFNOSUPPORT;
+		return a0 == 2 || a0 == 10 ? -EOPNOTSUPP : -EAFNOSUPPORT; /* INET, INET6: no pairs there */
 	if (type != SOCK_STREAM && type != SOCK_DGRAM && type != SOCK_SEQPACKET)
 		return -ESOCKTNOSUPPORT;
 	if (a2 > 1)

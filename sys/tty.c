@@ -24,7 +24,7 @@ static struct tty *serial, **serial_end = &serial; /* set at boot */
 static DEFINE_WAIT_QUEUE(ttyd_wait);
 
 static const struct termios default_termios = {
-	.iflag = ICRNL | IXON | IUTF8,
+	.iflag = ICRNL | IXON,
 	.oflag = OPOST | ONLCR,
 	.cflag = 0x1cb2, /* B115200 CS8 CREAD HUPCL CLOCAL */
 	.lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,

@@ -133,5 +133,6 @@ extern const struct file_ops tty_file_ops;
 struct tty *pty_find_slave(dev_t dev);             /* referenced, or NULL */
 size_t pty_put_bytes(struct tty *tty, const u8 *p, size_t n);
 size_t pty_room(struct tty *tty);
+void pty_flush_output(struct tty *slave); /* what the master has not read yet goes */
 
 #endif
