@@ -2,9 +2,9 @@
 /*
  * power.c - ways to stop: power off, reboot, panic, halt.
  *
- * QEMU's isa-debug-exit device (port 0xf4) ends the emulator with status value * 2 + 1. It cannot be probed, so a normal
- * power off uses it only with the boot parameter debugexit=1; 0x10 (status 33) is success. A panic writes to it always:
- * without the device the write goes nowhere, with it a panic before the command line is parsed still fails loudly.
+ * QEMU's isa-debug-exit device (port 0xf4) ends the emulator with status value * 2 + 1; 0x10 (status 33) is success. It
+ * cannot be probed, but without it the write goes nowhere: so power off tries it first (debugexit=0: never) and ACPI next.
+ * A panic writes to it always: even one before the command line is parsed fails loudly.
  */
 #include "arch/io.h"
 #include "arch/timer.h"
@@ -18,7 +18,7 @@
 #define DEBUG_EXIT_SUCCESS 0x10u
 #define DEBUG_EXIT_PANIC 0x21u
 
-static bool debugexit, panic_reboot;
+static bool debugexit = true, panic_reboot;
 
 static int set_panic(const char *text)
 {
@@ -28,7 +28,7 @@ static int set_panic(const char *text)
 	return 0;
 }
 
-BOOT_PARAM_BOOL("debugexit", debugexit, "leave QEMU through isa-debug-exit: status 33 is success");
+BOOT_PARAM_BOOL("debugexit", debugexit, "power off through QEMU's isa-debug-exit first: status 33 is success (default 1)");
 BOOT_PARAM_FUNC("panic", set_panic, "after a panic: halt (default) or reboot");
 
 __noreturn void arch_halt(void)
