@@ -160,7 +160,9 @@ void pagecache_set_dirty(struct page *page)
 	struct mapping *m = READ_ONCE(page->mapping);
 	unsigned long flags;
 
-	if (page_test(page, PG_dirty) || page_test_and_set(page, PG_dirty) || !m || mapping_is_shmem(m))
+	if (page_test(page, PG_dirty) || page_test_and_set(page, PG_dirty))
+		return;
+	if (page_test(page, PG_anon) || !m || mapping_is_shmem(m)) /* their home is memory or swap */
 		return;
 	spin_lock_irqsave_l(&m->lock, flags, "set_dirty");
 	if (page->mapping == m)

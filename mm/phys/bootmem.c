@@ -112,8 +112,10 @@ phys_addr_t bm_find(const struct bootmem *bm, size_t bytes, size_t align, int no
 		return 0;
 	for (u32 m = bm->nr_memory; m-- > 0;) {
 		const struct bootmem_range *mem = &bm->memory[m];
-		phys_addr_t top = min(mem->end, limit);
+		phys_addr_t node_end = bm->node_end[mem->node], top = min(mem->end, limit);
 
+		if (node_end)
+			top = min(top, node_end);
 		if ((node >= 0 && mem->node != node) || top <= mem->start)
 			continue;
 		for (u32 r = bm->nr_reserved; top > mem->start && top - mem->start >= bytes;) {
@@ -257,6 +259,10 @@ phys_addr_t bootmem_alloc_raw(size_t bytes, size_t align, int node)
 	at = bm_find(&bootmem, bytes, max_t(size_t, align, PAGE_SIZE), node, limit);
 	if (!at && node >= 0)
 		at = bm_find(&bootmem, bytes, max_t(size_t, align, PAGE_SIZE), -1, limit);
+	if (!at) { /* rather out of the Movable zones than not at all */
+		memset(bootmem.node_end, 0, sizeof(bootmem.node_end));
+		at = bm_find(&bootmem, bytes, max_t(size_t, align, PAGE_SIZE), node, limit);
+	}
 	if (!at)
 		panic("bootmem: no memory for %zu bytes, alignment %zu, node %d", bytes, align, node);
 	bootmem_reserve(at, at + bytes, "boot");

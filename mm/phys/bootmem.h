@@ -20,6 +20,7 @@ struct bootmem {
 	u32 nr_memory, nr_reserved;
 	phys_addr_t mapped_end; /* allocations end below: the direct map reaches so far */
 	phys_addr_t low_end;    /* zones= with High: kernel data stay below (0: no limit) */
+	phys_addr_t node_end[MAX_NODES]; /* movablecore=: on this node below (0: no limit) */
 	bool active;
 };
 extern struct bootmem bootmem;

@@ -118,8 +118,12 @@ static __init void place_movable(void)
 	for (u32 i = 0; i < bootmem.nr_memory; i++)
 		pages[bootmem.memory[i].node] += (bootmem.memory[i].end - bootmem.memory[i].start) >> PAGE_SHIFT;
 	movable_split(movablecore >> PAGE_SHIFT, pages, take, nr_nodes);
-	for (int n = 0; n < nr_nodes; n++)
+	for (int n = 0; n < nr_nodes; n++) {
 		take_from_top(n, take[n]);
+		/* What the kernel allocates from here on cannot move. */
+		if (movable_start[n] != ~0ul)
+			bootmem.node_end[n] = PFN_PHYS(movable_start[n]);
+	}
 }
 
 static __init struct zone *zone_add(struct node *node, const struct zone_span *s)
@@ -418,5 +422,6 @@ void free_reserved_range(phys_addr_t start, phys_addr_t end, const char *what)
 		free_span(pfn, pfn + 1);
 		freed++;
 	}
+	zones_setup_marks();
 	pr_info("phys: freed %lu KiB of %s\n", freed * 4, what);
 }

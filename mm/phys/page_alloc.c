@@ -366,8 +366,9 @@ static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
 			break;
 		if (progress && round < MAX_FUTILE_ROUNDS)
 			continue;
-		if (!progress && try_to_kill(ac, gfp)) {
+		if (try_to_kill(ac, gfp)) {
 			sleep_ns(NSEC_PER_MSEC); /* let the victim leave */
+			round = 0;
 			continue;
 		}
 		if (!(gfp & __GFP_NOFAIL))

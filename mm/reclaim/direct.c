@@ -102,10 +102,13 @@ unsigned long reclaim_pages(struct zonelist *zl, enum zone_type class, unsigned 
 
 	if (!reclaim_ops)
 		return 0;
-	lru_drain_all();
-	for (int priority = DEF_PRIORITY; priority >= 0 && freed < nr; priority--)
+	lru_drain_local();
+	for (int priority = DEF_PRIORITY; priority >= 0 && freed < nr; priority--) {
+		if (priority == DEF_PRIORITY / 2)
+			lru_drain_all(); /* getting serious: other CPUs' batches too */
 		for_each_zoneref(zr, zl, class)
 			freed += shrink_zone(zr->zone, priority, nr - min(freed, nr));
+	}
 	return freed;
 }
 

@@ -159,6 +159,9 @@ struct futex_key {
 };
 int vm_futex_key(unsigned long addr, int shared, struct futex_key *key);
 
+/* Validator: tree, entries, counts. NULL or what is wrong (also logged). => sole user, or lock held */
+const char *aspace_check(struct aspace *mm);
+
 void vm_init(void); /* caches, zero page, fault_ops, mempolicy hook */
 /* Removes all PTEs that map pages [first, last] of the mapping (truncate). */
 void vm_unmap_mapping(struct mapping *m, unsigned long first, unsigned long last);
