@@ -95,7 +95,8 @@ static void switches(void)
 	int n = scandir(SWITCHES, &names, visible, alphasort);
 
 	if (n <= 0) {
-		printf("  (no switches here: this is not Quire, or /sys is not mounted)\n");
+		printf(access("/sys/kernel/quire", F_OK) ? "  (this is not Quire, or /sys is not mounted)\n" :
+							   "  (none in this kernel)\n");
 		return;
 	}
 	for (int i = 0; i < n; i++) {
