@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * check.c - validator of one address space: the VMA tree, the entries against the VMAs (nothing outside, nothing writable
+ * where writing is forbidden, every anonymous page numbered for its place), and the resident counts against the entries.
+ */
+#include "kernel/printk.h"
+#include "mm/phys/zone.h"
+#include "mm/vm/internal.h"
+#include "mm/vm/ptwalk.h"
+
+struct count {
+	long anon, file, shmem;
+	const char *wrong;
+	unsigned long where;
+};
+
+static const char *entry_fault(struct count *c, struct vma *vma, unsigned long addr, pte_t e)
+{
+	struct page *page = pfn_to_page(pte_pfn(e));
+
+	if (pte_present(e) && pte_write(e) && !(vma->flags & VM_WRITE))
+		return "writable entry in a VMA that forbids writing";
+	if (pte_present(e) && !(vma->flags & VM_ACCESS))
+		return "present entry in a VMA without access";
+	if (pte_special(e))
+		return pte_pfn(e) == zero_pfn && !pte_write(e) ? NULL : "bad special entry";
+	if (page_mapcount(page) < 1 || atomic_read(&page->refs) < 1)
+		return "mapped page without map count or reference";
+	if (page->index != vma_index(vma, addr))
+		return "page number does not fit the place";
+	if (page_test(page, PG_anon)) {
+		c->anon++;
+		return vma->anon_vma ? NULL : "anonymous page in a VMA without anon_vma";
+	}
+	*(page_test(page, PG_swapbacked) ? &c->shmem : &c->file) += 1;
+	return page->mapping == vma->mapping ? NULL : "page of another file";
+}
+
+static int check_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
+{
+	struct count *c = w->arg;
+
+	for (; addr < end; addr += PAGE_SIZE, pte++) {
+		pte_t e = pte_read(pte);
+
+		if (!pte_mapped(e))
+			continue;
+		c->wrong = w->vma ? entry_fault(c, w->vma, addr, e) : "entry outside all VMAs";
+		if (c->wrong) {
+			c->where = addr;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static const struct pt_walk_ops check_ops = { .ptes = check_ptes };
+
+/* => nobody changes mm meanwhile (lock held or sole user); NULL or what is wrong, also logged */
+const char *aspace_check(struct aspace *mm)
+{
+	struct count c = { 0 };
+	struct pt_walk w = { .mm = mm, .arg = &c };
+	unsigned long from = 0, total = 0;
+	struct vma *vma;
+
+	if (!vma_tree_check(mm))
+		c.wrong = "VMA tree";
+	list_for_each_entry(vma, &mm->vma_list, list) {
+		if (c.wrong)
+			break;
+		w.vma = NULL;
+		pt_walk(&w, &check_ops, from, vma->start);
+		w.vma = vma;
+		if (!c.wrong)
+			pt_walk(&w, &check_ops, vma->start, vma->end);
+		from = vma->end;
+		total += vma_pages(vma);
+	}
+	w.vma = NULL;
+	if (!c.wrong)
+		pt_walk(&w, &check_ops, from, USER_TOP);
+	if (!c.wrong && (c.anon != atomic_long_read(&mm->rss_anon) || c.file != atomic_long_read(&mm->rss_file) ||
+			 c.shmem != atomic_long_read(&mm->rss_shmem)))
+		c.wrong = "resident counts";
+	if (!c.wrong && total != mm->total_vm)
+		c.wrong = "total_vm";
+	if (c.wrong)
+		pr_err("aspace_check: %s (at %#lx; anon %ld/%ld file %ld/%ld shmem %ld/%ld total %lu/%lu)", c.wrong, c.where,
+		       c.anon, atomic_long_read(&mm->rss_anon), c.file, atomic_long_read(&mm->rss_file), c.shmem,
+		       atomic_long_read(&mm->rss_shmem), total, mm->total_vm);
+	return c.wrong;
+}
