@@ -95,20 +95,27 @@ KTEST(sched, many_threads)
 	rcu_barrier();
 }
 
+static bool finds(pid_t tid, struct thread *th)
+{
+	bool same;
+
+	rcu_read_lock();
+	same = thread_find(tid) == th;
+	rcu_read_unlock();
+	return same;
+}
+
 KTEST(sched, thread_find_by_tid)
 {
 	int n = 0;
-	struct thread *th = kthread_run(add_one, &n, -1, "ktest"), *found;
+	struct thread *th = kthread_run(add_one, &n, -1, "ktest");
 	pid_t tid;
 
 	KT_ASSERT(th);
 	tid = th->tid;
-	rcu_read_lock();
-	found = thread_find(tid);
-	rcu_read_unlock();
-	KT_ASSERT(found == th);
+	KT_ASSERT(finds(tid, th));
 	kthread_stop(th);
-	KT_ASSERT(EVENTUALLY(!thread_find(tid))); /* only compared with NULL */
+	KT_ASSERT(EVENTUALLY(finds(tid, NULL)));
 }
 
 KTEST(sched, tids_do_not_come_again_at_once)
