@@ -228,7 +228,9 @@ static int end_other_threads(struct task *me)
 		schedule();
 	}
 	thread_set_state(THREAD_RUNNING);
+	spin_lock_irqsave_l(&p->lock, flags, "exec_alone"); /* the last one may still be about to wake us */
 	p->exec_task = NULL;
+	spin_unlock_irqrestore_l(&p->lock, flags, "exec_alone");
 	become_leader(me);
 	return 0;
 }

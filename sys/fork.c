@@ -105,7 +105,7 @@ static struct process *copy_process(const struct clone_args *args)
 
 	if (!p)
 		return NULL;
-	p->exit_signal = args->exit_signal;
+	p->exit_signal = args->flags & CLONE_PARENT ? me->exit_signal : args->exit_signal;
 	p->cred = me->cred;
 	memcpy(p->rlim, me->rlim, sizeof(p->rlim));
 	p->actions = sigactions_share(me);
@@ -187,9 +187,9 @@ static void join_family_locked(struct process *p, struct process *parent)
 	list_add_tail(&p->sibling, &parent->children);
 }
 
-int task_launch(struct task *task, struct process *p, struct process *parent)
+int task_launch(struct task *task, struct process *p, bool sibling)
 {
-	bool new_process = list_empty(&p->threads);
+	bool new_process = list_empty(&p->threads), dying;
 	unsigned long flags;
 
 	spin_lock(&proc_tree_lock);
@@ -198,18 +198,22 @@ int task_launch(struct task *task, struct process *p, struct process *parent)
 		return -ERESTARTNOINTR;
 	}
 	if (new_process) {
-		/* The forking process's parent for CLONE_PARENT may have changed until now. */
-		join_family_locked(p, parent);
+		join_family_locked(p, sibling ? current_proc->parent : current_proc);
 		p->leader = task;
 		process_publish_locked(p);
 	}
 	spin_lock_irqsave_l(&p->lock, flags, "task_launch");
-	list_add_tail(&task->thread_node, &p->threads);
-	p->nr_threads++;
+	/* Whoever ends all threads, or all others, marks those in the list: nobody may join it after that. */
+	dying = (p->flags & PF_GROUP_EXIT) || p->exec_task;
+	if (!dying) {
+		list_add_tail(&task->thread_node, &p->threads);
+		p->nr_threads++;
+	}
 	spin_unlock_irqrestore_l(&p->lock, flags, "task_launch");
-	task_publish_locked(task);
+	if (!dying)
+		task_publish_locked(task);
 	spin_unlock(&proc_tree_lock);
-	return 0;
+	return dying ? -ERESTARTNOINTR : 0;
 }
 
 /* Parent side of vfork: until the child has exec'd or ended. A fatal signal ends the wait; the child is then on its own. */
@@ -227,20 +231,16 @@ static void wait_for_vfork(struct task *child, struct completion *done)
 
 static long launch_and_wait(struct task *task, struct process *p, const struct clone_args *args)
 {
-	bool thread = args->flags & CLONE_THREAD;
-	struct process *parent = NULL;
 	struct completion done;
 	pid_t tid = task->thread.tid;
 	int err;
 
-	if (!thread)
-		parent = args->flags & CLONE_PARENT ? current_proc->parent : current_proc;
 	if (args->flags & CLONE_VFORK) {
 		completion_init(&done);
 		task->vfork_done = &done;
 		thread_get(&task->thread);
 	}
-	err = task_launch(task, p, parent);
+	err = task_launch(task, p, args->flags & CLONE_PARENT);
 	if (err) {
 		if (args->flags & CLONE_VFORK)
 			atomic_dec(&task->thread.refs);

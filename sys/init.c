@@ -184,7 +184,7 @@ void init_run(void)
 	task->proc = task->thread.proc = p;
 	atomic_inc(&p->refs);
 	init_process = p;
-	if (task_launch(task, p, NULL))
+	if (task_launch(task, p, false))
 		panic("the first process cannot start");
 	thread_start(&task->thread);
 }

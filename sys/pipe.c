@@ -7,9 +7,12 @@
  * runs empty both counters go back to 0, so a conversation of short messages stays in one warm page and allocates nothing.
  *
  * A write of at most PIPE_BUF bytes goes in whole or waits (its room is counted first); longer ones go in pieces. Whoever
- * changes the ring wakes the other side only when somebody sleeps there.
+ * changes the ring wakes the other side only when somebody sleeps there. The first sleeper of a side does not join the wait
+ * queue but stands in its slot (side->sleeper): two processes in conversation never touch a queue; further sleepers, poll
+ * and epoll use the queue.
  *
- * Locking: pipe->lock (mutex: copying may fault). The emptiness and room tests of poll read the counters without it.
+ * Locking: pipe->lock (mutex: copying may fault). The emptiness and room tests read the counters without it. A sleeper
+ * leaves its slot before it can end; the waker looks under RCU.
  */
 #include "sys/pipe.h"
 #include "arch/uaccess.h"
@@ -27,6 +30,10 @@
 #define F_SETPIPE_SZ 1031
 #define F_GETPIPE_SZ 1032
 
+struct side {
+	struct thread *sleeper; /* NULL: free */
+	struct wait_queue queue;
+};
 struct pipe {
 	struct mutex lock;
 	u32 slots;                 /* a power of two */
@@ -34,7 +41,7 @@ struct pipe {
 	char **pages;              /* slots of them; NULL where nothing lies */
 	char *inline_pages[PIPE_SLOTS];
 	char *spare;
-	struct wait_queue readable, writable;
+	struct side readable, writable;
 	u32 readers, writers;      /* open files */
 	u32 r_opens, w_opens;      /* FIFO: openings so far */
 	u32 users;                 /* struct files that point here (lock); FIFO: + sleeping openers (fifo_lock) */
@@ -52,8 +59,8 @@ static struct pipe *pipe_new(void)
 	mutex_init(&p->lock, RANK_PIPE, "pipe");
 	p->slots = PIPE_SLOTS;
 	p->pages = p->inline_pages;
-	wait_queue_init(&p->readable);
-	wait_queue_init(&p->writable);
+	wait_queue_init(&p->readable.queue);
+	wait_queue_init(&p->writable.queue);
 	return p;
 }
 
@@ -156,6 +163,50 @@ static ssize_t put_in(struct pipe *p, const char __user *buf, size_t n)
 	return done;
 }
 
+static inline void wake_side(struct side *s, u32 key)
+{
+	struct thread *t;
+
+	rcu_read_lock();
+	t = READ_ONCE(s->sleeper);
+	if (t)
+		wake_up_thread(t);
+	rcu_read_unlock();
+	if (unlikely(!list_empty(&s->queue.list)))
+		wake_up_nr(&s->queue, 1, key);
+}
+
+static void wake_side_all(struct side *s)
+{
+	smp_mb();
+	wake_side(s, 0);
+	wake_up_all(&s->queue);
+}
+
+/* Sleeps until cond or a signal. => 0 or -ERESTARTSYS */
+#define side_wait(s, cond)                                                       \
+	({                                                                       \
+		struct side *_s = (s);                                           \
+		int _err = 0;                                                    \
+		if (likely(!cmpxchg(&_s->sleeper, NULL, current))) {             \
+			for (;;) {                                               \
+				thread_set_state(THREAD_INTERRUPTIBLE);          \
+				if (cond)                                        \
+					break;                                   \
+				if (signal_pending()) {                          \
+					_err = -ERESTARTSYS;                     \
+					break;                                   \
+				}                                                \
+				schedule();                                      \
+			}                                                        \
+			WRITE_ONCE(current->state, THREAD_RUNNING);              \
+			WRITE_ONCE(_s->sleeper, NULL);                           \
+		} else {                                                         \
+			_err = wait_event_interruptible(&_s->queue, cond);       \
+		}                                                                \
+		_err;                                                            \
+	})
+
 static ssize_t pipe_read(struct file *f, void __user *buf, size_t n, u64 *pos)
 {
 	struct pipe *p = f->private;
@@ -164,23 +215,30 @@ static ssize_t pipe_read(struct file *f, void __user *buf, size_t n, u64 *pos)
 	if (!n)
 		return 0;
 	for (;;) {
-		bool was_full;
 		int err;
 
-		mutex_lock(&p->lock);
-		was_full = room(p) < PIPE_BUF;
-		ret = take_out(p, buf, n);
-		mutex_unlock(&p->lock);
-		if (ret) {
-			if (was_full && room(p) >= PIPE_BUF && wait_queue_active(&p->writable))
-				wake_up_nr(&p->writable, 1, POLLOUT | POLLWRNORM);
-			return ret;
+		if (used(p)) {
+			bool was_full;
+
+			mutex_lock(&p->lock);
+			was_full = room(p) < PIPE_BUF;
+			ret = take_out(p, buf, n);
+			mutex_unlock(&p->lock);
+			if (ret) {
+				if (was_full && room(p) >= PIPE_BUF)
+					wake_side(&p->writable, POLLOUT | POLLWRNORM);
+				return ret;
+			}
 		}
-		if (!READ_ONCE(p->writers))
+		if (!READ_ONCE(p->writers)) {
+			smp_mb(); /* the last writer wrote before it left */
+			if (used(p))
+				continue;
 			return 0;
+		}
 		if (f->flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(&p->readable, used(p) || !READ_ONCE(p->writers));
+		err = side_wait(&p->readable, used(p) || !READ_ONCE(p->writers));
 		if (err)
 			return err;
 	}
@@ -213,8 +271,8 @@ static ssize_t pipe_write(struct file *f, const void __user *user, size_t n, u64
 		if (room(p) >= want)
 			put = put_in(p, buf + done, n - done);
 		mutex_unlock(&p->lock);
-		if (put > 0 && wait_queue_active(&p->readable))
-			wake_up_nr(&p->readable, 1, POLLIN | POLLRDNORM);
+		if (put > 0)
+			wake_side(&p->readable, POLLIN | POLLRDNORM);
 		if (put < 0)
 			return done ? (ssize_t)done : put;
 		done += put;
@@ -222,8 +280,7 @@ static ssize_t pipe_write(struct file *f, const void __user *user, size_t n, u64
 			return done;
 		if (f->flags & O_NONBLOCK)
 			return done ? (ssize_t)done : -EAGAIN;
-		err = wait_event_interruptible(&p->writable, room(p) >= max_t(size_t, want, PIPE_BUF) ||
-							      !READ_ONCE(p->readers));
+		err = side_wait(&p->writable, room(p) >= PIPE_BUF || !READ_ONCE(p->readers));
 		if (err)
 			return done ? (ssize_t)done : err;
 	}
@@ -235,14 +292,14 @@ static u32 pipe_poll(struct file *f, struct poll_table *pt)
 	u32 mask = 0;
 
 	if (file_can_read(f)) {
-		poll_wait(pt, &p->readable);
+		poll_wait(pt, &p->readable.queue);
 		if (used(p))
 			mask |= POLLIN | POLLRDNORM;
 		if (!READ_ONCE(p->writers) && f->version != p->w_opens)
 			mask |= POLLHUP;
 	}
 	if (file_can_write(f)) {
-		poll_wait(pt, &p->writable);
+		poll_wait(pt, &p->writable.queue);
 		if (room(p) >= PIPE_BUF)
 			mask |= POLLOUT | POLLWRNORM;
 		if (!READ_ONCE(p->readers))
@@ -269,8 +326,8 @@ static void leave(struct pipe *p, struct file *f)
 	if (file_can_write(f))
 		p->writers--;
 	mutex_unlock(&p->lock);
-	wake_up_all(&p->readable);
-	wake_up_all(&p->writable);
+	wake_side_all(&p->readable);
+	wake_side_all(&p->writable);
 }
 
 static void pipe_release(struct file *f)
@@ -289,10 +346,8 @@ static void pipe_release(struct file *f)
 		pipe_free(p);
 		return;
 	}
-	if (wait_queue_active(&p->readable))
-		wake_up_all(&p->readable);
-	if (wait_queue_active(&p->writable))
-		wake_up_all(&p->writable);
+	wake_side_all(&p->readable);
+	wake_side_all(&p->writable);
 }
 
 void pipe_shutdown(struct file *f)
@@ -431,7 +486,7 @@ long pipe_fcntl(struct file *f, unsigned int cmd, u64 arg)
 	mutex_unlock(&p->lock);
 	if (err)
 		return err;
-	wake_up_all(&p->writable);
+	wake_side_all(&p->writable);
 	return (long)slots * PAGE_SIZE;
 }
 
@@ -462,7 +517,7 @@ static struct pipe *fifo_use(struct inode *inode)
 }
 
 /* The other side must have opened it at least once since we came. */
-static int fifo_wait(struct pipe *p, struct wait_queue *q, u32 *side, u32 *opens)
+static int fifo_wait(struct wait_queue *q, u32 *side, u32 *opens)
 {
 	u32 seen = READ_ONCE(*opens);
 
@@ -493,13 +548,13 @@ static int fifo_open(struct inode *inode, struct file *f)
 		fifo_unuse(inode, p);
 		return err;
 	}
-	wake_up_all(&p->readable);
-	wake_up_all(&p->writable);
+	wake_side_all(&p->readable);
+	wake_side_all(&p->writable);
 	if (block && r && !w && !READ_ONCE(p->writers)) {
-		err = fifo_wait(p, &p->readable, &p->writers, &p->w_opens);
+		err = fifo_wait(&p->readable.queue, &p->writers, &p->w_opens);
 		f->version = p->w_opens - 1;
 	} else if (block && w && !r && !READ_ONCE(p->readers)) {
-		err = fifo_wait(p, &p->writable, &p->readers, &p->r_opens);
+		err = fifo_wait(&p->writable.queue, &p->readers, &p->r_opens);
 	}
 	if (err) {
 		leave(p, f);

@@ -190,8 +190,11 @@ struct clone_args {
 	u64 stack, tls, parent_tid, child_tid;
 };
 long do_clone(const struct clone_args *args);
-/* Wires task into its process and family and starts it. => tree lock not held; 0 or -ERESTARTNOINTR when a signal came */
-int task_launch(struct task *task, struct process *p, struct process *parent);
+/*
+ * Wires task into its process and family; sibling: as a child of the caller's parent, not of the caller.
+ * => tree lock not held; 0 or -ERESTARTNOINTR when a signal came or the process is ending
+ */
+int task_launch(struct task *task, struct process *p, bool sibling);
 struct fs_context *fs_copy(struct fs_context *old);
 void fs_put(struct fs_context *fs);
 
