@@ -102,6 +102,7 @@ int tracer_select(const char *name)
 		return 0;
 	tracer_pause();
 	tracer_current = tracer;
+	max_section = (struct section){ 0 }; /* the old tracer's maximum says nothing about the new one's sections */
 	tracer_resume();
 	return 0;
 }
