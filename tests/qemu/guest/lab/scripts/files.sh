@@ -1,7 +1,7 @@
 # names, links, modes, times
 umask 022
 mkdir -p d/e/f; echo text > d/file; ln d/file d/hard; ln -s file d/soft; cp -r d copy
-ls d copy; stat -c '%n %F %s %a %h' d/file d/hard d/soft d/e
+ls d copy; stat -c '%n %F %s %a %h' d/file d/hard d/soft; stat -c '%n %F %a %h' d/e
 readlink d/soft; cat d/soft; mv d/file d/e/moved; cat d/soft 2>&1; cat d/hard
 chmod 640 d/hard; stat -c %a d/hard; touch -d '2001-02-03 04:05:06' d/hard; stat -c %y d/hard | cut -c 1-19
 mkdir d 2>&1; rmdir d 2>&1; rm d/nothing 2>&1; echo $?

@@ -1,5 +1,5 @@
 # processes and signals
-sleep 100 & p=$!; kill -0 $p && echo alive; kill $p; wait $p; echo $?
+sh -c 'sleep 100 & p=$!; kill -0 $p && echo alive; kill $p; wait $p; echo $?' 2>/dev/null
 sh -c 'kill -9 $$'; echo $?; sh -c 'kill -SEGV $$' 2>/dev/null; echo $?
 trap 'echo got usr1' USR1; kill -USR1 $$; trap - USR1
 (trap '' TERM; kill -TERM $(sh -c 'echo $PPID'); echo survived)
