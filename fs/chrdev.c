@@ -58,8 +58,9 @@ static void show_kind(struct seq *seq, const char *title, u32 block)
 	seq_printf(seq, "%s devices:\n", title);
 	for (u32 i = 0; i < smp_load_acquire(&nr_ranges); i++) {
 		u32 major = ranges[i].major & ~(CHRDEV_BLOCK >> 20);
+		bool again = i && ranges[i - 1].major == ranges[i].major && !strcmp(ranges[i - 1].name, ranges[i].name);
 
-		if ((ranges[i].major & (CHRDEV_BLOCK >> 20)) == block)
+		if ((ranges[i].major & (CHRDEV_BLOCK >> 20)) == block && !again)
 			seq_printf(seq, "%3u %s\n", major, ranges[i].name);
 	}
 }

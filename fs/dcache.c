@@ -431,9 +431,13 @@ int dentry_name_room(u32 len, char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
+/* How eagerly names and inodes are given back under pressure: percent of their number. */
+static long vfs_cache_pressure = 100;
+TUNABLE("vm/vfs_cache_pressure", vfs_cache_pressure, 0, 10000, NULL);
+
 static unsigned long lru_count(struct shrinker *s)
 {
-	return READ_ONCE(nr_lru);
+	return READ_ONCE(nr_lru) * (unsigned long)READ_ONCE(vfs_cache_pressure) / 100;
 }
 
 /* Looks at up to PRUNE_BATCH of the oldest. => number freed; *looked counts all it saw */

@@ -97,6 +97,22 @@ static void proc_evict(struct inode *inode)
 		kfree(inode->private);
 }
 
+/* A link in fd/ shows how the file was opened. */
+static umode_t fd_link_mode(const struct proc_inode *pi)
+{
+	struct file *f = proc_ops->fd_file ? proc_ops->fd_file(subject(pi), pi->fd) : NULL;
+	umode_t mode = S_IFLNK | 0100;
+
+	if (!f)
+		return S_IFLNK | 0700;
+	if (file_can_read(f))
+		mode |= 0400;
+	if (file_can_write(f))
+		mode |= 0200;
+	file_put(f);
+	return mode;
+}
+
 /* Makes the inode of `from` and gives it to d, which is never hashed. */
 static int fill(struct dentry *d, const struct proc_inode *from)
 {
@@ -122,6 +138,8 @@ static int fill(struct dentry *d, const struct proc_inode *from)
 
 	if (from->kind == P_FILE)
 		mode |= from->file->mode;
+	if (from->kind == P_FDLINK)
+		mode = fd_link_mode(from);
 	inode = proc_inode_new(from, mode);
 	if (!inode)
 		return -ENOMEM;
@@ -384,6 +402,18 @@ static const struct inode_ops magic_iops = { .readlink = magic_readlink, .get_li
 
 /* ---- files ---- */
 
+static int fdinfo_show(struct seq *seq, const struct proc_inode *pi)
+{
+	struct file *f = proc_ops->fd_file ? proc_ops->fd_file(subject(pi), pi->fd) : NULL;
+
+	if (!f)
+		return -ENOENT;
+	seq_printf(seq, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%lu\n", (long long)f->pos, f->flags,
+		   f->path.mnt->id, (unsigned long)f->inode->ino);
+	file_put(f);
+	return 0;
+}
+
 static int file_show(struct seq *seq, void *arg)
 {
 	struct proc_inode *pi = arg;
@@ -391,7 +421,7 @@ static int file_show(struct seq *seq, void *arg)
 	if (!alive(pi))
 		return -ESRCH;
 	if (pi->kind == P_FDTEXT)
-		return proc_ops->fd_info ? proc_ops->fd_info(seq, subject(pi), pi->fd) : -ENOENT;
+		return fdinfo_show(seq, pi);
 	return pi->file->show(seq, pi->pid, pi->tid);
 }
 

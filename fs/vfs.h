@@ -386,7 +386,7 @@ struct proc_ops {
 	int (*link_text)(pid_t pid, int kind, int fd, char *buf, size_t n); /* pipe:[1], length */
 	int (*next_fd)(pid_t pid, int fd); /* next open fd >= fd or -1 */
 	void (*owner)(pid_t pid, u32 *uid, u32 *gid); /* NULL: root */
-	int (*fd_info)(struct seq *seq, pid_t pid, int fd); /* extra lines of fdinfo/N; NULL: pos, flags only */
+	struct file *(*fd_file)(pid_t pid, int fd); /* referenced, or NULL: fdinfo/N and the mode of fd/N */
 };
 struct proc_file {
 	const char *name;

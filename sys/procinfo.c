@@ -567,6 +567,7 @@ static const struct proc_ops procinfo_ops = {
 	.link_text = procinfo_link_text,
 	.next_fd = procinfo_next_fd,
 	.owner = procinfo_owner,
+	.fd_file = open_file_of,
 };
 
 void procinfo_init(void)
