@@ -10,7 +10,6 @@
  * 15 minutes. A machine that slept tickless makes up for the missed steps with active = 0 when it is next looked at.
  */
 #include "kernel/rcu.h"
-#include "kernel/show.h"
 #include "kernel/softirq.h"
 #include "sched/internal.h"
 
@@ -34,6 +33,19 @@ static void load_step(unsigned long active)
 	}
 }
 
+/* x^n in 11-bit fixed point. */
+static unsigned long fixed_power(unsigned long x, u64 n)
+{
+	unsigned long result = LOAD_ONE;
+
+	for (; n; n >>= 1) {
+		if (n & 1)
+			result = (result * x + LOAD_ONE / 2) / LOAD_ONE;
+		x = (x * x + LOAD_ONE / 2) / LOAD_ONE;
+	}
+	return result;
+}
+
 static void load_catch_up(u64 now)
 {
 	unsigned long active = 0;
@@ -44,8 +56,8 @@ static void load_catch_up(u64 now)
 		return;
 	missed = (now - load_next) / LOAD_STEP_NS;
 	load_next += (missed + 1) * LOAD_STEP_NS;
-	for (missed = min(missed, (u64)200); missed; missed--)
-		load_step(0);
+	for (int i = 0; missed && i < 3; i++)
+		load[i] = load[i] * fixed_power(load_decay[i], missed) / LOAD_ONE;
 	for_each_cpu(cpu, sched_cpus)
 		active += cpu_rq(cpu)->nr_running + cpu_rq(cpu)->nr_uninterruptible;
 	load_step(active * LOAD_ONE);

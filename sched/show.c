@@ -47,7 +47,9 @@ static void copy_waiting(struct shown_rq *s, struct rq *rq)
 		struct thread *t;
 
 		list_for_each_entry(t, &rq->rt.queue[prio], rt.node) {
-			if (t != rq->curr && s->nr < SHOW_THREADS / 2)
+			if (s->nr == SHOW_THREADS / 2)
+				break;
+			if (t != rq->curr)
 				copy_thread(s, t, prio, rq->fair.base);
 		}
 	}
