@@ -284,12 +284,13 @@ struct aspace *proc_get_mm(struct process *p)
 	unsigned long flags;
 
 	spin_lock_irqsave_l(&p->lock, flags, "proc_get_mm");
-	list_for_each_entry(t, &p->threads, thread_node)
-		if (t->thread.mm) {
-			mm = t->thread.mm;
+	list_for_each_entry(t, &p->threads, thread_node) {
+		mm = READ_ONCE(t->thread.mm); /* goes without the lock; put only after it was held once more */
+		if (mm) {
 			aspace_get(mm);
 			break;
 		}
+	}
 	spin_unlock_irqrestore_l(&p->lock, flags, "proc_get_mm");
 	return mm;
 }
