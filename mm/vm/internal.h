@@ -76,6 +76,10 @@ pgprot_t vma_pgprot(unsigned long vm_flags);
 
 /* vma.c: the tree. => mm->lock for writing (lookups: reading) */
 void vma_tree_insert(struct aspace *mm, struct vma *vma);
+/* The same between neighbours known already (NULL: none). */
+void vma_tree_insert_at(struct aspace *mm, struct vma *vma, struct vma *prev, struct vma *next);
+/* The VMA before next, the last one when next is NULL. */
+struct vma *vma_before(struct aspace *mm, struct vma *next);
 void vma_tree_remove(struct aspace *mm, struct vma *vma);
 /* Makes the tree from the list (fork): balanced at once. => list and nr_vmas are right */
 void vma_tree_build(struct aspace *mm);

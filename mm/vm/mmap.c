@@ -238,12 +238,9 @@ static long mmap_flags(struct file *file, struct mapping *mapping, int prot, int
 }
 
 /* Lets a neighbour take the range in, when it would be the same VMA anyway. */
-static bool extend_neighbour(struct aspace *mm, unsigned long addr, size_t len, const struct vma_like *like)
+static bool extend_neighbour(struct vma *prev, struct vma *next, unsigned long addr, size_t len,
+			     const struct vma_like *like)
 {
-	struct vma *next = vma_find(mm, addr), *prev;
-
-	prev = next ? vma_prev(next) :
-	       list_empty(&mm->vma_list) ? NULL : list_last_entry(&mm->vma_list, struct vma, list);
 	if (prev && vma_can_follow(prev, addr, like)) {
 		vma_resize(prev, prev->start, addr + len);
 		vma_merge(prev);
@@ -259,10 +256,10 @@ static bool extend_neighbour(struct aspace *mm, unsigned long addr, size_t len, 
 /* => range free, lock for writing */
 static int map_region(struct aspace *mm, unsigned long addr, size_t len, struct vma_like *like, const char *name)
 {
-	struct vma *vma;
+	struct vma *next = vma_find(mm, addr), *prev = vma_before(mm, next), *vma;
 	int err;
 
-	if (!name && extend_neighbour(mm, addr, len, like))
+	if (!name && extend_neighbour(prev, next, addr, len, like))
 		return 0;
 	if (mm->nr_vmas >= VM_MAX_MAP_COUNT)
 		return -ENOMEM;
@@ -286,7 +283,8 @@ static int map_region(struct aspace *mm, unsigned long addr, size_t len, struct 
 		}
 	}
 	vm_file_get(vma->file);
-	vma_link(vma);
+	vma_tree_insert_at(mm, vma, prev, next);
+	rmap_link(vma);
 	return 0;
 }
 

@@ -96,32 +96,40 @@ struct vma *vma_intersect(struct aspace *mm, unsigned long start, unsigned long 
 	return vma && vma->start < end ? vma : NULL;
 }
 
-void vma_tree_insert(struct aspace *mm, struct vma *vma)
+void vma_tree_insert_at(struct aspace *mm, struct vma *vma, struct vma *prev, struct vma *next)
 {
 	struct rb_node **link = &mm->vmas.rb_node, *parent = NULL;
-	struct list_head *after = &mm->vma_list;
-	struct vma *next;
 
-	while (*link) {
-		struct vma *v = rb_entry(*link, struct vma, node);
-
-		parent = *link;
-		if (vma->start < v->start) {
-			link = &parent->rb_left;
-		} else {
-			link = &parent->rb_right;
-			after = &v->list;
-		}
+	/* Of two neighbours in order one has a free place towards the other. */
+	if (prev && !prev->node.rb_right) {
+		parent = &prev->node;
+		link = &parent->rb_right;
+	} else if (next) {
+		parent = &next->node;
+		link = &parent->rb_left;
 	}
-	list_add(&vma->list, after);
+	list_add(&vma->list, prev ? &prev->list : &mm->vma_list);
 	vma->own_gap = compute_own_gap(vma);
 	vma->gap = vma->own_gap;
-	next = vma_next(vma);
 	if (next) /* it is above the new leaf in the tree, so the insertion recomputes it */
 		next->own_gap = compute_own_gap(next);
 	rb_link_node(&vma->node, parent, link);
 	rb_insert_augmented(&vma->node, &mm->vmas, gap_update);
 	mm->nr_vmas++;
+}
+
+struct vma *vma_before(struct aspace *mm, struct vma *next)
+{
+	if (next)
+		return vma_prev(next);
+	return list_empty(&mm->vma_list) ? NULL : list_last_entry(&mm->vma_list, struct vma, list);
+}
+
+void vma_tree_insert(struct aspace *mm, struct vma *vma)
+{
+	struct vma *next = vma_find(mm, vma->start);
+
+	vma_tree_insert_at(mm, vma, vma_before(mm, next), next);
 }
 
 /*
