@@ -60,13 +60,27 @@ u32 dentry_hash(const struct dentry *parent, const char *name, size_t len)
 	return h;
 }
 
+/* Names are short: a loop in place beats a call. */
+static __always_inline bool name_equal(const char *a, const char *b, u32 len)
+{
+	u32 i = 0;
+
+	for (; i + 8 <= len; i += 8)
+		if (*(const u64 *)(a + i) != *(const u64 *)(b + i))
+			return false;
+	for (; i < len; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
 /* => under rcu_read_lock or dcache_lock; no reference. A miss under RCU alone may be false (a concurrent rename). */
 struct dentry *dcache_find(const struct dentry *parent, u32 hash, const char *name, u32 len)
 {
 	struct dentry *d;
 
 	for (d = READ_ONCE(*bucket(hash)); d; d = READ_ONCE(d->hash_next))
-		if (d->hash == hash && d->parent == parent && d->len == len && !memcmp(d->name, name, len))
+		if (d->hash == hash && d->parent == parent && d->len == len && name_equal(d->name, name, len))
 			return d;
 	return NULL;
 }
@@ -106,6 +120,38 @@ struct dentry *dentry_lookup_cached(struct dentry *parent, const char *name, siz
 	return dcache_find_get(parent, dentry_hash(parent, name, len), name, len);
 }
 
+/* A name that does not fit into its dentry; walks may read it for a grace period after it is given up. */
+struct long_name {
+	struct rcu_head rcu;
+	char text[];
+};
+
+/* Room for a name of len bytes outside of the dentry (*text NULL: none is needed). => 0 or -ENOMEM */
+int dentry_name_room(u32 len, char **text)
+{
+	struct long_name *name;
+
+	*text = NULL;
+	if (len < DNAME_INLINE)
+		return 0;
+	name = kmalloc(sizeof(*name) + len + 1, GFP_KERNEL);
+	if (!name)
+		return -ENOMEM;
+	*text = name->text;
+	return 0;
+}
+
+static void free_name_rcu(struct rcu_head *head)
+{
+	kfree(container_of(head, struct long_name, rcu));
+}
+
+void dentry_name_free(char *text)
+{
+	if (text)
+		kfree(container_of(text, struct long_name, text));
+}
+
 static struct dentry *alloc(struct superblock *sb, const char *name, u32 len)
 {
 	struct dentry *d = slab_alloc(dentry_cache, GFP_KERNEL);
@@ -114,12 +160,9 @@ static struct dentry *alloc(struct superblock *sb, const char *name, u32 len)
 	if (!d)
 		return NULL;
 	text = d->inline_name;
-	if (len >= DNAME_INLINE) {
-		text = kmalloc(len + 1, GFP_KERNEL);
-		if (!text) {
-			slab_free(dentry_cache, d);
-			return NULL;
-		}
+	if (len >= DNAME_INLINE && dentry_name_room(len, &text)) {
+		slab_free(dentry_cache, d);
+		return NULL;
 	}
 	memcpy(text, name, len);
 	text[len] = 0;
@@ -236,7 +279,7 @@ static void free_rcu(struct rcu_head *head)
 	struct dentry *d = container_of(head, struct dentry, rcu);
 
 	if (d->name != d->inline_name)
-		kfree(d->name);
+		dentry_name_free((char *)d->name);
 	slab_free(dentry_cache, d);
 }
 
@@ -390,8 +433,8 @@ void dentry_tree_kill(struct dentry *root)
 }
 
 /*
- * Gives d another place and name. text is kmalloc'd memory of len + 1 bytes when the name is not inline (taken over;
- * not NULL then), so this cannot fail. => both directories and, when they differ, the rename mutex are held
+ * Gives d another place and name. text is what dentry_name_room() gave (taken over), so this cannot fail.
+ * => both directories and, when they differ, the rename mutex are held
  */
 void dentry_rename(struct dentry *d, struct dentry *parent, const char *name, u32 len, char *text)
 {
@@ -414,21 +457,9 @@ void dentry_rename(struct dentry *d, struct dentry *parent, const char *name, u3
 	dentry_get(parent);
 	path_seq_end();
 	spin_unlock(&dcache_lock);
-	if (old_text != d->inline_name) {
-		synchronize_rcu(); /* long names only: a walk may still compare the old text */
-		kfree(old_text);
-	}
+	if (old_text != d->inline_name)
+		rcu_call(&container_of(old_text, struct long_name, text)->rcu, free_name_rcu);
 	dentry_put(old);
-}
-
-/* Room for a name of len bytes as dentry_rename wants it. => 0 or -ENOMEM */
-int dentry_name_room(u32 len, char **text)
-{
-	*text = NULL;
-	if (len < DNAME_INLINE)
-		return 0;
-	*text = kmalloc(len + 1, GFP_KERNEL);
-	return *text ? 0 : -ENOMEM;
 }
 
 /* How eagerly names and inodes are given back under pressure: percent of their number. */

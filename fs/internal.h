@@ -58,6 +58,7 @@ void dentry_tree_kill(struct dentry *root);
 bool dentry_is_below(struct dentry *d, struct dentry *top);
 void dentry_rename(struct dentry *d, struct dentry *parent, const char *name, u32 len, char *text);
 int dentry_name_room(u32 len, char **text);
+void dentry_name_free(char *text);
 unsigned long dcache_nr(void);
 void dcache_init(void);
 

@@ -98,7 +98,7 @@ static int move(struct renaming *r)
 	if (target)
 		inode_unlock(target);
 	if (err) {
-		kfree(text);
+		dentry_name_free(text);
 		return err;
 	}
 	dentry_drop(r->n);
@@ -130,8 +130,8 @@ static int exchange(struct renaming *r)
 		dentry_rename(r->o, r->nd, names + olen + 1, nlen, texts[1]);
 		dentry_rename(r->n, r->od, names, olen, texts[0]);
 	} else {
-		kfree(texts[0]);
-		kfree(texts[1]);
+		dentry_name_free(texts[0]);
+		dentry_name_free(texts[1]);
 	}
 	kfree(names);
 	return err;
