@@ -192,7 +192,7 @@ extern char ap_trampoline[], ap_trampoline_end[], ap_trampoline_data[], ap_start
 void ap_main_c(u32 cpu) __noreturn;
 
 static pte_t ap_tables[4][PTRS_PER_TABLE] __initdata __aligned(4096);
-static u32 ap_alive, ap_go; /* logical number + 1 */
+static u32 ap_alive, ap_go; /* logical number + 1; the latter only rises */
 
 void ap_main_c(u32 cpu)
 {
@@ -204,7 +204,7 @@ void ap_main_c(u32 cpu)
 	if (unlikely(irqoff_enabled))
 		irqoff_start(&site_ap_start);
 	smp_store_release(&ap_alive, cpu + 1);
-	while (smp_load_acquire(&ap_go) != cpu + 1)
+	while (smp_load_acquire(&ap_go) <= cpu) /* the next ones may be let go before we look */
 		cpu_relax();
 	smp_ops->ap_main(cpu);
 	arch_halt();
