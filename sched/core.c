@@ -373,6 +373,7 @@ static void __schedule(bool preempted)
 	if (prev->arch.user_work & USER_WORK_RESCHED)
 		__atomic_fetch_and(&prev->arch.user_work, ~USER_WORK_RESCHED, __ATOMIC_SEQ_CST);
 	next = pick_next(rq);
+	ASSERT(rq->fair.nr > 64 || fair_check(&rq->fair)); /* debug builds */
 	if (likely(next != prev)) {
 		switch_threads(rq, prev, next);
 		return;

@@ -44,7 +44,7 @@ static struct sim_thread *sim_add(struct sim *s, u32 weight, u64 burst, u64 paus
 	t->se.slice_ns = FAIR_SLICE_NS;
 	t->burst = t->left = burst;
 	t->pause = pause;
-	fair_enqueue(&s->q, &t->se, FAIR_NEW, 0);
+	fair_enqueue_new(&s->q, &t->se);
 	CHECK(fair_check(&s->q));
 	return t;
 }
@@ -90,7 +90,7 @@ static bool wake_due(struct sim *s)
 
 		if (t->se.on_rq || t->wake_at > s->now)
 			continue;
-		fair_enqueue(&s->q, &t->se, FAIR_WAKE, s->now - t->slept_since);
+		fair_enqueue(&s->q, &t->se, s->now - t->slept_since);
 		CHECK(fair_check(&s->q));
 		t->left = t->burst;
 		t->woke_at = s->now;
