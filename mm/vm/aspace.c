@@ -163,10 +163,10 @@ static void switch_mm(struct aspace *prev, struct aspace *next)
 
 unsigned long vm_rss(struct aspace *mm)
 {
-	unsigned long rss = atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) +
-			    atomic_long_read(&mm->rss_shmem);
+	long rss = atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) + atomic_long_read(&mm->rss_shmem);
 
-	if (rss > mm->hiwater_rss)
+	rss = max(rss, 0l); /* an entry can be counted out before it was counted in */
+	if ((unsigned long)rss > mm->hiwater_rss)
 		mm->hiwater_rss = rss;
 	return rss;
 }

@@ -24,13 +24,24 @@ static inline pgprot_t cow_prot(const struct vma *vma)
 	return vma->prot | PTE_DIRTY; /* FAULT_FORCE: vma->prot has no write bit, the copy stays read-only */
 }
 
-/* Same page, writable. False when the entry changed meanwhile. */
-static bool make_writable(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e)
+static inline bool same_entry(pte_t *pte, pte_t e)
+{
+	return ((pte_read(pte).v ^ e.v) & ~(PTE_ACCESSED | PTE_DIRTY)) == 0;
+}
+
+/* Nobody else maps the anonymous page. */
+static inline bool sole_owner(const struct page *page)
+{
+	return page_test(page, PG_anon) && atomic_read(&page->mapcount) == 0 && !page_test(page, PG_swapcache);
+}
+
+/* Same page, writable, if the entry is still what it was (and, for an anonymous one, still ours alone). */
+static bool make_writable(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *alone)
 {
 	bool same;
 
 	spin_lock(&vma->mm->pt_lock);
-	same = ((pte_read(pte).v ^ e.v) & ~(PTE_ACCESSED | PTE_DIRTY)) == 0;
+	same = same_entry(pte, e) && (!alone || sole_owner(alone));
 	if (same)
 		pte_set(pte, pte_set_bits(pte_read(pte), PTE_WRITE | PTE_DIRTY | PTE_ACCESSED));
 	spin_unlock(&vma->mm->pt_lock);
@@ -38,15 +49,29 @@ static bool make_writable(struct vma *vma, unsigned long addr, pte_t *pte, pte_t
 	return same;
 }
 
+/* A reference to the page behind the entry, if it is still there. */
+static bool hold(struct aspace *mm, pte_t *pte, pte_t e, struct page *page)
+{
+	bool same;
+
+	spin_lock(&mm->pt_lock);
+	same = same_entry(pte, e);
+	if (same)
+		page_get(page);
+	spin_unlock(&mm->pt_lock);
+	return same;
+}
+
 static int shared_write(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *page)
 {
 	int err;
 
-	page_get(page);
+	if (!hold(vma->mm, pte, e, page))
+		return 0;
 	down_read(&vma->mapping->truncate_lock);
 	err = page->mapping == vma->mapping ? file_page_mkwrite(vma->mapping, page) : 0;
 	if (!err && page->mapping == vma->mapping)
-		make_writable(vma, addr, pte, e);
+		make_writable(vma, addr, pte, e, NULL);
 	up_read(&vma->mapping->truncate_lock);
 	page_put(page);
 	return err && err != -ENOMEM ? -EIO : err;
@@ -59,8 +84,9 @@ static int replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, str
 	bool last = false;
 
 	page_set_new_anon(copy, vma, addr);
+	page_account_new_anon(copy, vma);
 	spin_lock(&mm->pt_lock);
-	if (unlikely((pte_read(pte).v ^ e.v) & ~(PTE_ACCESSED | PTE_DIRTY))) {
+	if (unlikely(!same_entry(pte, e))) {
 		spin_unlock(&mm->pt_lock);
 		page_unset_new_anon(copy, vma);
 		return 0;
@@ -73,7 +99,6 @@ static int replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, str
 	spin_unlock(&mm->pt_lock);
 	if (!old || !page_test(old, PG_anon))
 		atomic_long_inc(&mm->rss_anon);
-	page_account_new_anon(copy, vma);
 	if (old)
 		page_mapping_gone(mm, old, last);
 	return 0;
@@ -95,16 +120,34 @@ void page_mapping_gone(struct aspace *mm, struct page *page, int last)
 	page_put(page);
 }
 
+static int copy_and_replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *old, struct page *copy)
+{
+	void *from, *to;
+	int err;
+
+	if (!hold(vma->mm, pte, e, old)) {
+		page_put(copy);
+		return 0;
+	}
+	from = page_kmap(old);
+	to = page_kmap(copy);
+	copy_page_raw(to, from);
+	page_kunmap(to);
+	page_kunmap(from);
+	err = replace(vma, addr, pte, e, old, copy);
+	page_put(old);
+	return err;
+}
+
 int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, unsigned int flags)
 {
 	struct page *old = pte_special(e) ? NULL : pfn_to_page(pte_pfn(e)), *copy;
-	bool anon = old && page_test(old, PG_anon);
 
-	if (old && !anon && (vma->flags & VM_SHARED))
+	if (old && vma->mapping && (vma->flags & VM_SHARED))
 		return shared_write(vma, addr, pte, e, old);
-	if (anon && atomic_read(&old->mapcount) == 0 && !page_test(old, PG_swapcache)) {
+	if (old && sole_owner(old)) {
 		if (vma->flags & VM_WRITE)
-			make_writable(vma, addr, pte, e);
+			make_writable(vma, addr, pte, e, old);
 		return 0;
 	}
 	if (anon_vma_prepare(vma))
@@ -112,25 +155,5 @@ int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, unsigned
 	copy = vma_alloc_page(vma, addr, old ? 0 : __GFP_ZERO);
 	if (!copy)
 		return -ENOMEM;
-	if (old) {
-		void *from, *to;
-
-		/* Our mapping keeps old alive; whoever unmaps it meanwhile makes replace() see another entry. */
-		rcu_read_lock();
-		if (!page_get_unless_zero(old)) {
-			rcu_read_unlock();
-			page_put(copy);
-			return 0;
-		}
-		rcu_read_unlock();
-		from = page_kmap(old);
-		to = page_kmap(copy);
-		copy_page_raw(to, from);
-		page_kunmap(to);
-		page_kunmap(from);
-		replace(vma, addr, pte, e, old, copy);
-		page_put(old);
-		return 0;
-	}
-	return replace(vma, addr, pte, e, NULL, copy);
+	return old ? copy_and_replace(vma, addr, pte, e, old, copy) : replace(vma, addr, pte, e, NULL, copy);
 }

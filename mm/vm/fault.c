@@ -53,23 +53,26 @@ void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr)
 	atomic_inc(&vma->anon_vma->refs);
 }
 
-/* Somebody was faster: the page goes back as if it had never been anonymous. */
-void page_unset_new_anon(struct page *page, struct vma *vma)
-{
-	atomic_dec(&vma->anon_vma->refs); /* the VMA holds another */
-	atomic_set(&page->mapcount, -1);
-	page->flags &= ~(BIT(PG_anon) | BIT(PG_swapbacked) | BIT(PG_uptodate));
-	page->anon_vma = NULL;
-	page_put(page);
-}
-
-/* After the entry is set: counters and LRU. */
+/*
+ * Counters and LRU, before the entry is set: once it is, another thread may unmap and free the page at any time.
+ */
 void page_account_new_anon(struct page *page, struct vma *vma)
 {
 	mod_lruvec_state(page, NR_ANON_PAGES, 1);
 	if (unlikely(vma->flags & VM_LOCKED))
 		mlock_page(page);
 	lru_add(page);
+}
+
+/* Somebody was faster: nothing of it is left but flags, which the allocator resets. */
+void page_unset_new_anon(struct page *page, struct vma *vma)
+{
+	if (unlikely(page_test(page, PG_mlocked)))
+		mlock_page_gone(page);
+	mod_lruvec_state(page, NR_ANON_PAGES, -1);
+	atomic_set(&page->mapcount, -1);
+	atomic_dec(&vma->anon_vma->refs); /* the VMA holds another */
+	page_put(page);
 }
 
 static int anon_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags)
@@ -93,6 +96,7 @@ static int anon_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned 
 		return -ENOMEM;
 	entry = pte_make(page_to_pfn(page), vma->prot | PTE_DIRTY);
 	page_set_new_anon(page, vma, addr);
+	page_account_new_anon(page, vma);
 	spin_lock(&mm->pt_lock);
 	if (unlikely(!pte_none(pte_read(pte)))) {
 		spin_unlock(&mm->pt_lock);
@@ -102,7 +106,6 @@ static int anon_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned 
 	pte_set(pte, entry);
 	spin_unlock(&mm->pt_lock);
 	atomic_long_inc(&mm->rss_anon);
-	page_account_new_anon(page, vma);
 	return 0;
 }
 
@@ -184,6 +187,7 @@ static struct page *file_page(struct vma *vma, unsigned long addr, unsigned long
 		fresh = vma_alloc_page(vma, addr, __GFP_ZERO);
 	if (!(m->flags & MAPF_SHMEM)) {
 		current->maj_flt++;
+		current->min_flt--; /* counted when it began */
 		count_vm_event(PGMAJFAULT);
 	}
 	page = pagecache_get_with(m, index, PCG_CREATE, &fresh);
@@ -211,6 +215,7 @@ static int file_cow_fault(struct vma *vma, unsigned long addr, pte_t *pte, struc
 	page_kunmap(from);
 	page_put(page);
 	page_set_new_anon(copy, vma, addr);
+	page_account_new_anon(copy, vma);
 	spin_lock(&mm->pt_lock);
 	if (!pte_none(pte_read(pte))) {
 		spin_unlock(&mm->pt_lock);
@@ -220,7 +225,6 @@ static int file_cow_fault(struct vma *vma, unsigned long addr, pte_t *pte, struc
 	pte_set(pte, pte_make(page_to_pfn(copy), vma->prot | PTE_DIRTY));
 	spin_unlock(&mm->pt_lock);
 	atomic_long_inc(&mm->rss_anon);
-	page_account_new_anon(copy, vma);
 	return 0;
 }
 
@@ -263,15 +267,14 @@ static int file_fault_locked(struct vma *vma, unsigned long addr, pte_t *pte, un
 	if (pte_none(pte_read(pte))) {
 		map_file_page(vma, page, pte, pte_make(page_to_pfn(page), write ? vma->prot | PTE_DIRTY : file_read_prot(vma)));
 		mapped = true;
-	}
-	spin_unlock(&mm->pt_lock);
-	if (mapped) {
-		atomic_long_inc(file_rss(mm, vma->mapping));
 		if (unlikely(vma->flags & VM_LOCKED))
 			mlock_page(page);
-	} else {
-		page_put(page);
 	}
+	spin_unlock(&mm->pt_lock);
+	if (mapped)
+		atomic_long_inc(file_rss(mm, vma->mapping));
+	else
+		page_put(page);
 	return 0;
 }
 

@@ -9,10 +9,10 @@ struct page;
 struct vma;
 /* A page nobody has seen becomes an anonymous page of vma, mapped once. => anon_vma prepared; before the entry is set */
 void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr);
-/* It was not needed: back to the allocator. */
-void page_unset_new_anon(struct page *page, struct vma *vma);
-/* Afterwards: counters, LRU. => no lock */
+/* Then, still before the entry is set: counters, LRU. => no lock */
 void page_account_new_anon(struct page *page, struct vma *vma);
+/* It was not needed after all: back to the allocator. */
+void page_unset_new_anon(struct page *page, struct vma *vma);
 /* The owner agrees (0) or not (-errno); the page becomes dirty. => truncate_lock shared */
 int file_page_mkwrite(struct mapping *m, struct page *page);
 /* One entry of page went out of mm (mapcount already lowered; last: it was the last one): counters, references. */

@@ -105,15 +105,28 @@ unsigned long pt_cache_drain(void)
 	}
 }
 
-/* Other CPUs' lists stay theirs: they are short, and each CPU that reclaims drains its own. */
 static unsigned long pt_cache_count(struct shrinker *s)
 {
-	return this_cpu_read(pt_cache.count);
+	unsigned long n = 0;
+
+	for (u32 cpu = 0; cpu < nr_cpus; cpu++)
+		n += READ_ONCE(per_cpu(pt_cache.count, cpu));
+	return n;
 }
 
+static void drain_here(void *freed)
+{
+	*(unsigned long *)freed += pt_cache_drain();
+}
+
+/* A thread that reclaims gives its own CPU's short list; one that drops caches goes round. */
 static unsigned long pt_cache_scan(struct shrinker *s, unsigned long nr)
 {
-	return pt_cache_drain();
+	unsigned long freed = pt_cache_drain();
+
+	if (nr > freed && !(current->flags & TF_MEMALLOC))
+		visit_cpus(drain_here, &freed);
+	return freed;
 }
 
 static struct shrinker pt_cache_shrinker = { .name = "page_tables", .count = pt_cache_count, .scan = pt_cache_scan };

@@ -11,6 +11,7 @@
 #include "mm/phys/page_alloc.h"
 #include "mm/vm/aspace.h"
 #include "mm/vm/ptwalk.h"
+#include "sched/kthread.h"
 #include "tests/kernel/ktest.h"
 
 #define PROT_RW 3
@@ -393,6 +394,80 @@ KTEST(vm, policy)
 	KT_EQ(vm_mbind(0x10000000, P, 2, (unsigned long __user *)u, 64, 0), -EFAULT);
 	KT_EQ(vm_mbind(a, 32 * P, 0, NULL, 0, 0), 0);
 	KT_ASSERT(!leave(mm));
+}
+
+/* Several threads in one address space: every word is zero or says where it lies; the books balance afterwards. */
+#define CROWD 4
+#define CROWD_PAGES 64
+static struct aspace *crowd_mm;
+static int crowd_member(void *arg)
+{
+	unsigned long base = 0x40000000;
+	struct rng rng;
+	long bad = 0;
+
+	rng_seed(&rng, (unsigned long)arg);
+	aspace_use(crowd_mm);
+	for (int step = 0; step < 1500; step++) {
+		unsigned long i = rng_below(&rng, CROWD_PAGES), n = 1 + rng_below(&rng, 8), addr = base + i * P;
+		struct aspace *child;
+		u32 v;
+
+		n = min(n, CROWD_PAGES - i);
+		switch (rng_below(&rng, 16)) {
+		case 0:
+			vm_madvise(crowd_mm, addr, n * P, 4);
+			break;
+		case 1:
+			vm_munmap(addr, n * P);
+			break;
+		case 2:
+		case 3:
+			vm_mmap(NULL, NULL, addr, n * P, PROT_RW, ANON | FIXED, 0);
+			break;
+		case 4:
+			vm_mprotect(addr, n * P, rng_below(&rng, 2) ? PROT_RW : rng_below(&rng, 2));
+			break;
+		case 5:
+			child = aspace_fork(crowd_mm);
+			if (!IS_ERR(child))
+				aspace_put(child);
+			break;
+		case 6:
+			rng_below(&rng, 2) ? vm_mlock(addr, n * P, 0) : vm_munlock(addr, n * P);
+			break;
+		default:
+			v = peek(addr + 16);
+			bad += v != 0 && v != 0xdead && v != (u32)i + 1;
+			poke(addr + 16, i + 1);
+		}
+		cond_resched();
+	}
+	aspace_use(NULL);
+	while (!kthread_should_stop())
+		sleep_ns(1000000);
+	return bad ? -EIO : 0;
+}
+
+KTEST(vm, threads)
+{
+	unsigned long locked = global_zone_state(NR_MLOCK), anon = global_zone_state(NR_ANON_PAGES);
+	struct thread *member[CROWD];
+	int results = 0;
+
+	crowd_mm = aspace_create();
+	KT_ASSERT(crowd_mm);
+	for (unsigned long i = 0; i < CROWD; i++) {
+		member[i] = kthread_run(crowd_member, (void *)(i + 1), -1, "crowd/%lu", i);
+		KT_ASSERT(member[i]);
+	}
+	for (int i = 0; i < CROWD; i++)
+		results |= kthread_stop(member[i]);
+	KT_EQ(results, 0);
+	KT_ASSERT(!aspace_check(crowd_mm));
+	aspace_put(crowd_mm);
+	KT_EQ(global_zone_state(NR_MLOCK), locked);
+	KT_EQ(global_zone_state(NR_ANON_PAGES), anon);
 }
 
 #define RANDOM_PAGES 96
