@@ -40,12 +40,12 @@ static int cpuinfo_show(struct seq *seq)
 	const struct cpu_features *f = &cpu_features;
 
 	for (u32 cpu = 0; cpu < nr_cpus; cpu++) {
-		seq_printf(seq, "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\n", cpu, f->vendor, f->family,
-			   f->model_nr);
+		seq_printf(seq, "processor\t: %u\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\n", cpu,
+			   f->vendor, f->family, f->model_nr);
 		seq_printf(seq, "model name\t: %s\nstepping\t: %u\ncpu MHz\t\t: %llu.%03llu\ncache size\t: 512 KB\n", f->model,
 			   f->stepping, (unsigned long long)(tsc_khz / 1000), (unsigned long long)(tsc_khz % 1000));
-		seq_printf(seq, "physical id\t: %d\nsiblings\t: 1\ncore id\t\t: %u\ncpu cores\t: 1\napicid\t\t: %u\n", cpu_node[cpu],
-			   cpu, cpu_apic_id[cpu]);
+		seq_printf(seq, "physical id\t: %d\nsiblings\t: 1\ncore id\t\t: %u\ncpu cores\t: 1\napicid\t\t: %u\n",
+			   cpu_node[cpu], cpu, cpu_apic_id[cpu]);
 		seq_puts(seq, "fpu\t\t: yes\nfpu_exception\t: yes\nwp\t\t: yes\nflags\t\t:");
 		print_bits(seq, f->leaf1_edx, leaf1_edx);
 		print_bits(seq, f->ext_edx, ext_edx);
