@@ -178,7 +178,7 @@ void sched_cpu_times(u32 cpu, struct cpu_times *out)
 	{                                                         \
 		type n = 0;                                       \
 		u32 cpu;                                          \
-                                                                  \
+								  \
 		for_each_cpu(cpu, sched_cpus)                     \
 			n += READ_ONCE(cpu_rq(cpu)->field);       \
 		return n;                                         \
