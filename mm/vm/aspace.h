@@ -168,6 +168,7 @@ void vm_unmap_mapping(struct mapping *m, unsigned long first, unsigned long last
 /* show helpers for /proc/PID: print into seq; mm from a process. */
 struct seq;
 unsigned long vm_committed_pages(void); /* Committed_AS */
+unsigned long vm_commit_limit(void);    /* CommitLimit */
 /* Resident pages now; also raises hiwater_rss. */
 unsigned long vm_rss(struct aspace *mm);
 int vm_show_maps(struct seq *seq, struct aspace *mm);

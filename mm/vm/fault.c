@@ -338,7 +338,7 @@ struct vma *expand_stack(struct aspace *mm, struct vma *vma, unsigned long addr)
 		return NULL;
 	if (vma->start <= addr)
 		return vma;
-	if (!(vma->flags & VM_GROWSDOWN) || start < VM_MIN_ADDR)
+	if (!(vma->flags & VM_GROWSDOWN) || start < (unsigned long)vm_mmap_min_addr)
 		return NULL;
 	prev = vma_prev(vma);
 	if (prev && !(prev->flags & VM_GROWSDOWN) && (prev->flags & VM_ACCESS) && start - prev->end < STACK_GUARD_GAP)

@@ -19,19 +19,6 @@
 static bool vm_aslr;
 BOOT_PARAM_BOOL("aslr", vm_aslr, "place stack and mmap area at random (default: fixed places)");
 
-static atomic_long_t committed;
-
-unsigned long vm_committed_pages(void)
-{
-	return max(atomic_long_read(&committed), 0l);
-}
-
-void vm_commit(unsigned long vm_flags, long npages)
-{
-	if (vm_flags & VM_ACCOUNT)
-		atomic_long_add(npages, &committed);
-}
-
 void vm_stat_account(struct aspace *mm, unsigned long vm_flags, long npages)
 {
 	mm->total_vm += npages;
@@ -52,8 +39,7 @@ bool may_expand_vm(struct aspace *mm, unsigned long vm_flags, unsigned long npag
 	if (vma_flags_private_writable(vm_flags) && !(vm_flags & VM_GROWSDOWN) &&
 	    mm->data_vm + npages > mm->rlimit_data >> PAGE_SHIFT)
 		return false;
-	/* The obvious overcommit is refused: more than there is memory. */
-	return !(vm_flags & VM_ACCOUNT) || npages <= totalram_pages;
+	return vm_may_commit(vm_flags, npages);
 }
 
 unsigned long get_unmapped_area(struct aspace *mm, unsigned long hint, size_t len, int flags)
@@ -70,15 +56,15 @@ unsigned long get_unmapped_area(struct aspace *mm, unsigned long hint, size_t le
 	if (hint) {
 		struct vma *next;
 
-		hint = ALIGN_UP(max(hint, VM_MIN_ADDR), PAGE_SIZE);
+		hint = ALIGN_UP(max(hint, (unsigned long)vm_mmap_min_addr), PAGE_SIZE);
 		next = vma_find(mm, hint);
 		if (hint <= USER_TOP - len && (!next || hint + len <= vma_start_gap(next)) &&
 		    (!next || next->start >= hint + len))
 			return hint;
 	}
-	addr = vma_find_gap(mm, len, VM_MIN_ADDR, mm->mmap_base);
+	addr = vma_find_gap(mm, len, vm_mmap_min_addr, mm->mmap_base);
 	if (IS_ERR_VALUE(addr)) /* above, where the stack was to have room */
-		addr = vma_find_gap(mm, len, VM_MIN_ADDR, USER_TOP);
+		addr = vma_find_gap(mm, len, vm_mmap_min_addr, USER_TOP);
 	return addr;
 }
 
@@ -261,7 +247,7 @@ static int map_region(struct aspace *mm, unsigned long addr, size_t len, struct 
 
 	if (!name && extend_neighbour(prev, next, addr, len, like))
 		return 0;
-	if (mm->nr_vmas >= VM_MAX_MAP_COUNT)
+	if (mm->nr_vmas >= vm_max_map_count)
 		return -ENOMEM;
 	vma = vma_alloc(mm);
 	if (!vma)
@@ -294,7 +280,7 @@ static unsigned long map_locked(struct aspace *mm, struct file *file, struct map
 	struct vma_like like = { .flags = vm, .file = file, .mapping = mapping };
 	int err;
 
-	if (mm->nr_vmas > VM_MAX_MAP_COUNT)
+	if (mm->nr_vmas > vm_max_map_count)
 		return -ENOMEM;
 	addr = get_unmapped_area(mm, addr, len, flags);
 	if (IS_ERR_VALUE(addr))

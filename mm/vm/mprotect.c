@@ -7,7 +7,6 @@
  * knows whether the page may be written in place. PROT_NONE keeps the page behind an entry the processor takes as absent.
  * Errors come after the prefix of the range has been changed, as on Linux.
  */
-#include "mm/phys/page_alloc.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
 
@@ -65,7 +64,7 @@ static int protect_vma(struct vma **pvma, unsigned long start, unsigned long end
 	if (vma_flags_private_writable(new) && !vma_flags_private_writable(old)) {
 		if (!(old & (VM_ACCOUNT | VM_NORESERVE)))
 			new |= VM_ACCOUNT;
-		if (mm->data_vm + n > mm->rlimit_data >> PAGE_SHIFT || ((new & VM_ACCOUNT) && n > totalram_pages))
+		if (mm->data_vm + n > mm->rlimit_data >> PAGE_SHIFT || (((new ^ old) & VM_ACCOUNT) && !vm_may_commit(new, n)))
 			return -ENOMEM;
 	}
 	vma = vma_carve(vma, start, end);

@@ -76,7 +76,7 @@ static long move_vma(struct vma *vma, unsigned long old, size_t old_len, size_t 
 	struct vma *copy;
 	int err = 0;
 
-	if (mm->nr_vmas >= VM_MAX_MAP_COUNT - 3 || !may_expand_vm(mm, vm, new_len >> PAGE_SHIFT))
+	if (mm->nr_vmas >= (u32)vm_max_map_count - 3 || !may_expand_vm(mm, vm, new_len >> PAGE_SHIFT))
 		return -ENOMEM;
 	copy = vma_clone(vma, mm);
 	if (!copy)

@@ -200,15 +200,15 @@ static void free_level(struct tlb_gather *g, pte_t *table, int level, unsigned l
 void pt_free_range(struct tlb_gather *g, unsigned long start, unsigned long end, unsigned long floor,
 		   unsigned long ceiling)
 {
+	/* Nothing was ever touched in a short range: it has no table, and the one above covers others, too. */
+	if (!g->saw_table && !((start ^ (end - 1)) & ~(PMD_SIZE - 1)) && !inside(start, 2, floor, ceiling))
+		return;
 	/* A lowest table that must stay at an end of the range takes all above it with it. */
 	if (!inside(end - 1, 1, floor, ceiling))
 		end = (end - 1) & ~(PMD_SIZE - 1);
 	if (end > start && !inside(start, 1, floor, ceiling))
 		start = (start + PMD_SIZE) & ~(PMD_SIZE - 1);
 	if (start >= end)
-		return;
-	/* Nothing was ever touched in a short range: it has no table, and the one above covers others, too. */
-	if (!g->saw_table && !((start ^ (end - 1)) & ~(PMD_SIZE - 1)) && !inside(start, 2, floor, ceiling))
 		return;
 	free_level(g, g->mm->arch.pgd, 3, start, end, floor, ceiling);
 }

@@ -256,7 +256,7 @@ struct vma *vma_split(struct vma *vma, unsigned long addr)
 	struct vma *upper;
 
 	ASSERT(addr > vma->start && addr < vma->end && !offset_in_page(addr));
-	if (mm->nr_vmas >= VM_MAX_MAP_COUNT)
+	if (mm->nr_vmas >= vm_max_map_count)
 		return ERR_PTR(-ENOMEM);
 	upper = vma_clone(vma, mm);
 	if (!upper)

@@ -10,6 +10,7 @@
 
 struct thread *host_current;
 static int live;
+long vm_max_map_count = VM_MAX_MAP_COUNT;
 
 /* What vma_life.c, anon_vma.c, sched and mempolicy.c would give. */
 void vma_free(struct vma *vma)
