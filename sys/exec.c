@@ -203,12 +203,11 @@ static void become_leader(struct task *me)
 static int end_other_threads(struct task *me)
 {
 	struct process *p = me->proc;
-	unsigned long flags;
 	struct task *t;
 
-	spin_lock_irqsave_l(&p->lock, flags, "exec_alone");
+	proc_lock(p);
 	if ((p->flags & PF_GROUP_EXIT) || p->exec_task) {
-		spin_unlock_irqrestore_l(&p->lock, flags, "exec_alone");
+		proc_unlock(p);
 		return -EAGAIN; /* the signal on its way ends us */
 	}
 	if (p->nr_threads > 1) {
@@ -220,7 +219,7 @@ static int end_other_threads(struct task *me)
 				signal_wake(t, true);
 			}
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "exec_alone");
+	proc_unlock(p);
 	for (;;) {
 		thread_set_state(THREAD_UNINTERRUPTIBLE);
 		if (READ_ONCE(p->nr_threads) == 1)
@@ -228,9 +227,9 @@ static int end_other_threads(struct task *me)
 		schedule();
 	}
 	thread_set_state(THREAD_RUNNING);
-	spin_lock_irqsave_l(&p->lock, flags, "exec_alone"); /* the last one may still be about to wake us */
+	proc_lock(p); /* the last one may still be about to wake us */
 	p->exec_task = NULL;
-	spin_unlock_irqrestore_l(&p->lock, flags, "exec_alone");
+	proc_unlock(p);
 	become_leader(me);
 	return 0;
 }
@@ -239,13 +238,12 @@ static void enter_aspace(struct task *me, struct aspace *mm)
 {
 	struct process *p = me->proc;
 	struct aspace *old = current->mm;
-	unsigned long flags;
 
 	if (old)
 		task_mm_release(me);
 	sched_use_mm(mm);
-	spin_lock_irqsave_l(&p->lock, flags, "exec_mm"); /* whoever saw the old one under this lock has its own reference */
-	spin_unlock_irqrestore_l(&p->lock, flags, "exec_mm");
+	proc_lock(p); /* whoever saw the old one under this lock has its own reference */
+	proc_unlock(p);
 	if (old) {
 		p->dead_threads.maxrss = max(p->dead_threads.maxrss, mm_maxrss(old));
 		aspace_put(old);

@@ -25,7 +25,6 @@ void task_mm_release(struct task *task)
 {
 	struct process *p = task->proc;
 	struct completion *done;
-	unsigned long flags;
 
 	futex_exit_robust(task);
 	if (task->clear_child_tid) {
@@ -37,12 +36,12 @@ void task_mm_release(struct task *task)
 	}
 	if (!task->vfork_done)
 		return;
-	spin_lock_irqsave_l(&p->lock, flags, "vfork_done");
+	proc_lock(p);
 	done = task->vfork_done;
 	task->vfork_done = NULL;
 	if (done)
 		complete(done); /* under the lock: a killed parent's stack frame stays until we are through */
-	spin_unlock_irqrestore_l(&p->lock, flags, "vfork_done");
+	proc_unlock(p);
 }
 
 static void note_maxrss(struct process *p)
@@ -59,19 +58,18 @@ static void give_parts_back(struct task *task)
 	struct aspace *mm = current->mm;
 	struct files *files;
 	struct fs_context *fs;
-	unsigned long flags;
 
 	if (mm) {
 		task_mm_release(task);
 		note_maxrss(p);
 		sched_use_mm(NULL);
 	}
-	spin_lock_irqsave_l(&p->lock, flags, "exit_parts");
+	proc_lock(p);
 	files = task->files;
 	fs = task->fs;
 	task->files = NULL;
 	task->fs = NULL;
-	spin_unlock_irqrestore_l(&p->lock, flags, "exit_parts");
+	proc_unlock(p);
 	if (mm)
 		aspace_put(mm);
 	files_put(files);
@@ -101,19 +99,18 @@ static bool notify_parent_locked(struct process *p)
 		.utime = ticks(p->dead_threads.utime_ns), .stime = ticks(p->dead_threads.stime_ns),
 	};
 	bool reap = false;
-	unsigned long flags;
 
 	if (!parent)
 		return true;
 	if (sig == SIGCHLD) {
 		const struct ksigaction *act;
 
-		spin_lock_irqsave_l(&parent->lock, flags, "notify_parent");
+		proc_lock(parent);
 		act = &parent->actions->action[SIGCHLD - 1];
 		reap = act->handler == SIG_IGN || (act->flags & SA_NOCLDWAIT);
 		if (act->handler == SIG_IGN)
 			sig = 0;
-		spin_unlock_irqrestore_l(&parent->lock, flags, "notify_parent");
+		proc_unlock(parent);
 	}
 	if (sig)
 		signal_send_process(parent, sig, &info);
@@ -212,7 +209,6 @@ static void process_exit(struct process *p)
 {
 	LIST_HEAD(reaped);
 	struct tty *tty;
-	unsigned long flags;
 	bool reap;
 
 	timers_exit(p);
@@ -222,14 +218,14 @@ static void process_exit(struct process *p)
 	tty = p->tty;
 	p->tty = NULL;
 	reparent_children_locked(p, &reaped);
-	spin_lock_irqsave_l(&p->lock, flags, "process_exit");
+	proc_lock(p);
 	p->flags |= PF_ZOMBIE;
 	if (p->flags & PF_STOPPED) {
 		p->flags &= ~PF_STOPPED;
 		atomic_dec(&nr_stopped_processes);
 	}
 	signal_flush(&p->pending);
-	spin_unlock_irqrestore_l(&p->lock, flags, "process_exit");
+	proc_unlock(p);
 	if (atomic_read(&nr_stopped_processes))
 		check_orphaned_locked(p, p->parent, p);
 	reap = notify_parent_locked(p);
@@ -247,10 +243,9 @@ static void process_exit(struct process *p)
 static bool leave_process(struct task *task, int code)
 {
 	struct process *p = task->proc;
-	unsigned long flags;
 	bool last;
 
-	spin_lock_irqsave_l(&p->lock, flags, "leave_process");
+	proc_lock(p);
 	if (task == p->leader) {
 		memcpy(p->comm, current->comm, sizeof(p->comm));
 		p->leader = NULL;
@@ -263,7 +258,7 @@ static bool leave_process(struct task *task, int code)
 	task_times_add(task, &p->dead_threads);
 	if (p->exec_task && p->nr_threads == 1)
 		thread_wake(&p->exec_task->thread, THREAD_ASLEEP);
-	spin_unlock_irqrestore_l(&p->lock, flags, "leave_process");
+	proc_unlock(p);
 	return last;
 }
 
@@ -293,10 +288,9 @@ __noreturn void do_exit(int code)
 __noreturn void do_group_exit(int code)
 {
 	struct process *p = current_proc;
-	unsigned long flags;
 	struct task *t;
 
-	spin_lock_irqsave_l(&p->lock, flags, "group_exit");
+	proc_lock(p);
 	if (p->flags & PF_GROUP_EXIT) {
 		code = p->exit_code;
 	} else {
@@ -308,7 +302,7 @@ __noreturn void do_group_exit(int code)
 				signal_wake(t, true);
 			}
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "group_exit");
+	proc_unlock(p);
 	do_exit(code);
 }
 

@@ -190,7 +190,6 @@ static void join_family_locked(struct process *p, struct process *parent)
 int task_launch(struct task *task, struct process *p, bool sibling)
 {
 	bool new_process = list_empty(&p->threads), dying;
-	unsigned long flags;
 
 	spin_lock(&proc_tree_lock);
 	if (current_proc && (READ_ONCE(current->arch.user_work) & USER_WORK_SIGNAL)) {
@@ -202,14 +201,14 @@ int task_launch(struct task *task, struct process *p, bool sibling)
 		p->leader = task;
 		process_publish_locked(p);
 	}
-	spin_lock_irqsave_l(&p->lock, flags, "task_launch");
+	proc_lock(p);
 	/* Whoever ends all threads, or all others, marks those in the list: nobody may join it after that. */
 	dying = (p->flags & PF_GROUP_EXIT) || p->exec_task;
 	if (!dying) {
 		list_add_tail(&task->thread_node, &p->threads);
 		p->nr_threads++;
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "task_launch");
+	proc_unlock(p);
 	if (!dying)
 		task_publish_locked(task);
 	spin_unlock(&proc_tree_lock);
@@ -220,13 +219,12 @@ int task_launch(struct task *task, struct process *p, bool sibling)
 static void wait_for_vfork(struct task *child, struct completion *done)
 {
 	struct process *p = child->proc;
-	unsigned long flags;
 
 	if (!wait_for_completion_killable(done))
 		return;
-	spin_lock_irqsave_l(&p->lock, flags, "vfork_wait");
+	proc_lock(p);
 	child->vfork_done = NULL;
-	spin_unlock_irqrestore_l(&p->lock, flags, "vfork_wait");
+	proc_unlock(p);
 }
 
 static long launch_and_wait(struct task *task, struct process *p, const struct clone_args *args)

@@ -150,64 +150,14 @@ static void bench_kmalloc_batch(int traced)
 	kfree(objs);
 }
 
-/* Two threads wake each other in turn; each round trip is two switches. */
-struct pingpong {
-	struct thread *ping, *pong;
-	u32 ball; /* 0: ping's turn, 1: pong's */
-	bool stop;
-};
-
-static int pong_main(void *arg)
-{
-	struct pingpong *pp = arg;
-
-	while (!kthread_should_stop()) {
-		thread_set_state(THREAD_UNINTERRUPTIBLE);
-		if (READ_ONCE(pp->ball) != 1) {
-			if (kthread_should_stop()) {
-				thread_set_state(THREAD_RUNNING);
-				break;
-			}
-			schedule();
-			continue;
-		}
-		thread_set_state(THREAD_RUNNING);
-		WRITE_ONCE(pp->ball, 0);
-		wake_up_thread(pp->ping);
-	}
-	return 0;
-}
-
-static void pingpong_round(struct pingpong *pp)
-{
-	WRITE_ONCE(pp->ball, 1);
-	wake_up_thread(pp->pong);
-	for (;;) {
-		thread_set_state(THREAD_UNINTERRUPTIBLE);
-		if (READ_ONCE(pp->ball) == 0)
-			break;
-		schedule();
-	}
-	thread_set_state(THREAD_RUNNING);
-}
-
+/* Two threads wake each other in turn (sched/bench.c). */
 static void bench_switch(int traced)
 {
-	struct pingpong pp = { .ping = current };
-	u64 t0;
+	const u32 rounds = 2000;
+	u64 ns = sched_bench_switch(rounds);
 
-	pp.pong = kthread_create(pong_main, &pp, -1, "kbench_pong");
-	if (!pp.pong)
-		return;
-	sched_set_affinity(pp.pong, CPU_BIT(smp_processor_id()));
-	thread_start(pp.pong);
-	for (int i = 0; i < 100; i++)
-		pingpong_round(&pp);
-	t0 = rdtsc();
-	for (int i = 0; i < 2000; i++)
-		pingpong_round(&pp);
-	note("kthread_switch", traced, 2 * 2000, rdtsc() - t0);
-	kthread_stop(pp.pong);
+	if (ns)
+		note("kthread_switch", traced, 2 * rounds, 2 * rounds * ns);
 }
 
 static int kbench_main(void *arg)

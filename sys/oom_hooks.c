@@ -21,11 +21,10 @@ struct claim {
 static void read_claim(struct process *p, struct claim *c)
 {
 	struct task *t;
-	unsigned long flags;
 
 	memset(c, 0, sizeof(*c));
 	memcpy(c->comm, p->comm, sizeof(c->comm));
-	spin_lock_irqsave_l(&p->lock, flags, "oom_claim");
+	proc_lock(p);
 	c->dying = p->flags & (PF_GROUP_EXIT | PF_ZOMBIE);
 	list_for_each_entry(t, &p->threads, thread_node) {
 		struct aspace *mm = t->thread.mm;
@@ -41,7 +40,7 @@ static void read_claim(struct process *p, struct claim *c)
 		c->rss_shmem = atomic_long_read(&mm->rss_shmem);
 		c->tables = atomic_long_read(&mm->pt_pages);
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "oom_claim");
+	proc_unlock(p);
 }
 
 static long points(const struct process *p, const struct claim *c)
@@ -127,13 +126,12 @@ static struct process *choose(struct claim *best_claim)
 static void mark_and_kill(struct process *p)
 {
 	struct task *t;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "oom_mark");
+	proc_lock(p);
 	p->flags |= PF_OOM_KILLED;
 	list_for_each_entry(t, &p->threads, thread_node)
 		__atomic_fetch_or(&t->thread.flags, TF_OOM_VICTIM, __ATOMIC_SEQ_CST);
-	spin_unlock_irqrestore_l(&p->lock, flags, "oom_mark");
+	proc_unlock(p);
 	signal_kill_process(p);
 }
 

@@ -251,15 +251,14 @@ struct process *proc_next(pid_t pid)
 struct task *proc_next_task(struct process *p, pid_t tid)
 {
 	struct task *t, *best = NULL;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "proc_next_task");
+	proc_lock(p);
 	list_for_each_entry(t, &p->threads, thread_node)
 		if (t->thread.tid >= tid && (!best || t->thread.tid < best->thread.tid))
 			best = t;
 	if (best)
 		thread_get(&best->thread);
-	spin_unlock_irqrestore_l(&p->lock, flags, "proc_next_task");
+	proc_unlock(p);
 	return best;
 }
 
@@ -281,9 +280,8 @@ struct aspace *proc_get_mm(struct process *p)
 {
 	struct aspace *mm = NULL;
 	struct task *t;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "proc_get_mm");
+	proc_lock(p);
 	list_for_each_entry(t, &p->threads, thread_node) {
 		mm = READ_ONCE(t->thread.mm); /* goes without the lock; put only after it was held once more */
 		if (mm) {
@@ -291,7 +289,7 @@ struct aspace *proc_get_mm(struct process *p)
 			break;
 		}
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "proc_get_mm");
+	proc_unlock(p);
 	return mm;
 }
 
@@ -299,16 +297,15 @@ struct files *proc_get_files(struct process *p)
 {
 	struct files *files = NULL;
 	struct task *t;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "proc_get_files");
+	proc_lock(p);
 	list_for_each_entry(t, &p->threads, thread_node)
 		if (t->files) {
 			files = t->files;
 			atomic_inc(&files->refs);
 			break;
 		}
-	spin_unlock_irqrestore_l(&p->lock, flags, "proc_get_files");
+	proc_unlock(p);
 	return files;
 }
 
@@ -316,16 +313,15 @@ struct fs_context *proc_get_fs(struct process *p)
 {
 	struct fs_context *fs = NULL;
 	struct task *t;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "proc_get_fs");
+	proc_lock(p);
 	list_for_each_entry(t, &p->threads, thread_node)
 		if (t->fs) {
 			fs = t->fs;
 			atomic_inc(&fs->refs);
 			break;
 		}
-	spin_unlock_irqrestore_l(&p->lock, flags, "proc_get_fs");
+	proc_unlock(p);
 	return fs;
 }
 
@@ -345,26 +341,24 @@ void task_times_add(struct task *t, struct process_times *sum)
 void proc_times(struct process *p, struct process_times *out)
 {
 	struct task *t;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "proc_times");
+	proc_lock(p);
 	*out = p->dead_threads;
 	list_for_each_entry(t, &p->threads, thread_node)
 		task_times_add(t, out);
-	spin_unlock_irqrestore_l(&p->lock, flags, "proc_times");
+	proc_unlock(p);
 }
 
 u64 proc_cputime_ns(struct process *p)
 {
 	struct task *t;
-	unsigned long flags;
 	u64 sum;
 
-	spin_lock_irqsave_l(&p->lock, flags, "proc_cputime");
+	proc_lock(p);
 	sum = p->dead_threads.utime_ns + p->dead_threads.stime_ns;
 	list_for_each_entry(t, &p->threads, thread_node)
 		sum += thread_runtime_ns(&t->thread);
-	spin_unlock_irqrestore_l(&p->lock, flags, "proc_cputime");
+	proc_unlock(p);
 	return sum;
 }
 

@@ -5,7 +5,7 @@
  * struct process is what a PID names: identity, family, signals, limits, totals. struct task is one thread of it: the
  * scheduler's struct thread comes first, so `current` is a task when current->proc is set.
  *
- * Locks: (t) proc_tree_lock: family, groups, sessions, life and death  (s) proc->lock (IRQs off): signals, thread list
+ * Locks: (t) proc_tree_lock: family, groups, sessions, life and death  (s) proc->lock (softirqs off): signals, thread list
  *        (c) only the thread itself  (o) set once  (a) atomic
  */
 #ifndef SYS_PROCESS_H
@@ -13,6 +13,7 @@
 
 #include "fs/vfs.h"
 #include "kernel/rcu.h"
+#include "kernel/softirq.h"
 #include "kernel/time.h"
 #include "mm/vm/aspace.h"
 #include "sched/wait.h"
@@ -141,6 +142,18 @@ struct task {
 	u64 trap_nr, trap_error, trap_addr; /* last exception, for signal frames (c) */
 	u32 sys_nr_done;
 };
+
+/* proc->lock: timers send signals from softirqs, so these stay off; interrupts stay on (thread lists may be long). */
+static inline void proc_lock(struct process *p)
+{
+	softirq_disable();
+	spin_lock(&p->lock);
+}
+static inline void proc_unlock(struct process *p)
+{
+	spin_unlock(&p->lock);
+	softirq_enable();
+}
 
 static inline struct task *current_task(void)
 {

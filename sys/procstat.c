@@ -32,9 +32,8 @@ static void gather_signals(const struct proc_view *v, struct numbers *n)
 {
 	struct process *p = v->proc;
 	struct task *t = (struct task *)v->thread;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "proc_stat");
+	proc_lock(p);
 	n->shared_pending = p->pending.set;
 	n->nr_queued = p->pending.nr;
 	n->nr_threads = p->nr_threads;
@@ -46,7 +45,7 @@ static void gather_signals(const struct proc_view *v, struct numbers *n)
 		n->pending = t->pending.set;
 		n->blocked = t->blocked;
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "proc_stat");
+	proc_unlock(p);
 }
 
 static void gather(const struct proc_view *v, pid_t tid, struct numbers *n)

@@ -12,7 +12,8 @@
  *
  * Signal actions are shared between relatives until one of them changes something (fork and exec mostly never do).
  *
- * Locking: proc->lock (IRQs off) covers pending sets, masks, actions, thread list. Senders may be timers (softirq).
+ * Locking: proc->lock covers pending sets, masks, actions, thread list. Senders may be timers, so it is held with softirqs
+ * off; interrupts stay on, for a process may have any number of threads.
  */
 #include "sys/signal.h"
 #include "lib/string.h"
@@ -28,12 +29,11 @@ struct sigactions initial_actions = { .refs = ATOMIC_INIT(1) };
 struct sigactions *sigactions_share(struct process *p)
 {
 	struct sigactions *a;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "sigactions_share");
+	proc_lock(p);
 	a = p->actions;
 	atomic_inc(&a->refs);
-	spin_unlock_irqrestore_l(&p->lock, flags, "sigactions_share");
+	proc_unlock(p);
 	return a;
 }
 
@@ -43,15 +43,12 @@ void sigactions_put(struct sigactions *a)
 		slab_free(actions_cache, a);
 }
 
-int sigactions_lock_own(struct process *p, unsigned long *flags)
+int sigactions_lock_own(struct process *p)
 {
 	struct sigactions *own = NULL, *old = NULL;
 
 	for (;;) {
-		unsigned long f;
-
-		spin_lock_irqsave_l(&p->lock, f, "sigactions_own");
-		*flags = f;
+		proc_lock(p);
 		if (atomic_read(&p->actions->refs) == 1)
 			break;
 		if (own) {
@@ -62,7 +59,7 @@ int sigactions_lock_own(struct process *p, unsigned long *flags)
 			own = NULL;
 			break;
 		}
-		spin_unlock_irqrestore_l(&p->lock, f, "sigactions_own");
+		proc_unlock(p);
 		own = slab_alloc(actions_cache, GFP_KERNEL);
 		if (!own)
 			return -ENOMEM;
@@ -76,12 +73,11 @@ int sigactions_lock_own(struct process *p, unsigned long *flags)
 
 int signal_exec_reset(struct process *p)
 {
-	unsigned long flags;
 	int err;
 
 	if (!p->actions->caught)
 		return 0;
-	err = sigactions_lock_own(p, &flags);
+	err = sigactions_lock_own(p);
 	if (err)
 		return err;
 	for (int i = 0; i < NSIG; i++) {
@@ -93,7 +89,7 @@ int signal_exec_reset(struct process *p)
 			*act = (struct ksigaction){ .handler = SIG_IGN };
 	}
 	p->actions->caught = 0;
-	spin_unlock_irqrestore_l(&p->lock, flags, "signal_exec_reset");
+	proc_unlock(p);
 	return 0;
 }
 
@@ -235,9 +231,7 @@ void signal_wake(struct task *t, bool fatal)
 	if (fatal)
 		states |= THREAD_KILLABLE | THREAD_STOPPED;
 	__atomic_fetch_or(&t->thread.arch.user_work, USER_WORK_SIGNAL, __ATOMIC_SEQ_CST);
-	if (t == current_task() && !in_interrupt())
-		return;
-	/* In an interrupt the current thread may have been on its way to sleep: it needs the wake-up, too. */
+	/* Also the current thread: a timer's signal may find it on its way to sleep. */
 	if (!thread_wake(&t->thread, states) && t != current_task())
 		thread_kick(&t->thread);
 }
@@ -253,7 +247,7 @@ static struct task *choose_thread(struct process *p, sigset_t mask)
 {
 	struct task *t;
 
-	if (current->proc == p && !in_interrupt() && wants(current_task(), mask))
+	if (current->proc == p && wants(current_task(), mask))
 		return current_task();
 	list_for_each_entry(t, &p->threads, thread_node)
 		if (wants(t, mask))
@@ -400,24 +394,22 @@ bool signal_send_queued_locked(struct process *p, struct task *t, struct sigqueu
 
 int signal_send_process(struct process *p, int sig, const struct ksiginfo *info)
 {
-	unsigned long flags;
 	int ret;
 
-	spin_lock_irqsave_l(&p->lock, flags, "signal_send");
+	proc_lock(p);
 	ret = send_locked(p, NULL, sig, info);
-	spin_unlock_irqrestore_l(&p->lock, flags, "signal_send");
+	proc_unlock(p);
 	return ret;
 }
 
 int signal_send_task(struct task *t, int sig, const struct ksiginfo *info)
 {
-	unsigned long flags;
 	int ret = 0;
 
-	spin_lock_irqsave_l(&t->proc->lock, flags, "signal_send");
+	proc_lock(t->proc);
 	if (!t->exiting)
 		ret = send_locked(t->proc, t, sig, info);
-	spin_unlock_irqrestore_l(&t->proc->lock, flags, "signal_send");
+	proc_unlock(t->proc);
 	return ret;
 }
 
@@ -446,12 +438,12 @@ int signal_send_pgrp(pid_t pgid, int sig, const struct ksiginfo *info)
 
 void signal_kill_process(struct process *p)
 {
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "signal_kill");
+
+	proc_lock(p);
 	if (!(p->flags & (PF_ZOMBIE | PF_GROUP_EXIT)))
 		begin_group_exit(p, SIGKILL);
-	spin_unlock_irqrestore_l(&p->lock, flags, "signal_kill");
+	proc_unlock(p);
 }
 
 /* A fault of the current thread: it cannot be put off, so a blocked or ignored signal falls back to its default. */
@@ -460,10 +452,9 @@ void signal_force_info(const struct ksiginfo *info)
 	struct process *p = current_proc;
 	struct task *t = current_task();
 	struct ksigaction *act;
-	unsigned long flags;
 	sigset_t mask = sigmask(info->signo);
 
-	if (sigactions_lock_own(p, &flags))
+	if (sigactions_lock_own(p))
 		do_group_exit(info->signo);
 	act = &p->actions->action[info->signo - 1];
 	if ((t->blocked & mask) || act->handler == SIG_IGN) {
@@ -476,7 +467,7 @@ void signal_force_info(const struct ksiginfo *info)
 		p->flags &= ~PF_UNKILLABLE;
 	send_locked(p, t, info->signo, info);
 	signal_recalc(t);
-	spin_unlock_irqrestore_l(&p->lock, flags, "signal_force");
+	proc_unlock(p);
 }
 
 void signal_force(int sig, int code, u64 addr)

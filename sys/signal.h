@@ -139,7 +139,7 @@ void signal_flush(struct sigpending *p);         /* frees queue */
 void signal_copy_info(void *to128, const struct ksiginfo *info); /* 128-byte user form */
 struct sigactions *sigactions_share(struct process *p); /* fork */
 /* Takes p->lock with p->actions owned by p alone. 0 or -ENOMEM (lock not taken). */
-int sigactions_lock_own(struct process *p, unsigned long *flags);
+int sigactions_lock_own(struct process *p);
 void sigactions_put(struct sigactions *a);
 int signal_exec_reset(struct process *p);        /* exec: handlers to default; 0 or -ENOMEM */
 void signal_return_to_user(struct pt_regs *regs); /* trap_ops->user_return */

@@ -8,15 +8,14 @@
 void signal_set_blocked(sigset_t mask)
 {
 	struct task *t = current_task();
-	unsigned long flags;
 
 	mask &= ~SIG_UNBLOCKABLE;
 	if (t->blocked == mask)
 		return;
-	spin_lock_irqsave_l(&t->proc->lock, flags, "signal_mask");
+	proc_lock(t->proc);
 	t->blocked = mask;
 	signal_recalc(t);
-	spin_unlock_irqrestore_l(&t->proc->lock, flags, "signal_mask");
+	proc_unlock(t->proc);
 }
 
 void signal_set_temporary_mask(sigset_t mask)
@@ -49,7 +48,6 @@ SYSCALL(rt_sigaction)
 {
 	struct process *p = current_proc;
 	struct ksigaction new, old;
-	unsigned long flags;
 	int sig = a0;
 	sigset_t mask;
 
@@ -65,7 +63,7 @@ SYSCALL(rt_sigaction)
 	if (mask & SIG_UNBLOCKABLE)
 		return -EINVAL;
 	new.mask &= ~SIG_UNBLOCKABLE;
-	if (sigactions_lock_own(p, &flags))
+	if (sigactions_lock_own(p))
 		return -ENOMEM;
 	old = p->actions->action[sig - 1];
 	p->actions->action[sig - 1] = new;
@@ -77,7 +75,7 @@ SYSCALL(rt_sigaction)
 		p->actions->caught |= mask;
 	if (new.handler == SIG_IGN || (new.handler == SIG_DFL && (mask & SIG_IGNORED_SET)))
 		signal_remove_everywhere(p, mask);
-	spin_unlock_irqrestore_l(&p->lock, flags, "rt_sigaction");
+	proc_unlock(p);
 	return a2 ? copy_struct_to_user((void __user *)a2, &old) : 0;
 }
 
@@ -149,25 +147,24 @@ SYSCALL(pause)
 
 static int try_dequeue(struct task *t, sigset_t set, struct ksiginfo *info)
 {
-	unsigned long flags;
 	int sig;
 
-	spin_lock_irqsave_l(&t->proc->lock, flags, "sigtimedwait");
+	proc_lock(t->proc);
 	sig = signal_dequeue(t, ~set, info);
 	if (!sig)
 		t->wait_set = set;
-	spin_unlock_irqrestore_l(&t->proc->lock, flags, "sigtimedwait");
+	proc_unlock(t->proc);
 	return sig;
 }
 
 static void stop_waiting(struct task *t)
 {
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&t->proc->lock, flags, "sigtimedwait");
+
+	proc_lock(t->proc);
 	t->wait_set = 0;
 	signal_recalc(t);
-	spin_unlock_irqrestore_l(&t->proc->lock, flags, "sigtimedwait");
+	proc_unlock(t->proc);
 }
 
 static int wait_for_signal(struct task *t, sigset_t set, ktime_t deadline, struct ksiginfo *info)

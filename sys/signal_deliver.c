@@ -29,17 +29,16 @@ static void tell_parent_job(struct process *p, int code, int status)
 	struct process *parent;
 	struct ksiginfo info = { .signo = SIGCHLD, .code = code, .pid = p->pid, .uid = p->cred.uid, .status = status };
 	bool wanted;
-	unsigned long flags;
 
 	spin_lock(&proc_tree_lock);
 	parent = p->parent;
 	if (parent) {
 		const struct ksigaction *act;
 
-		spin_lock_irqsave_l(&parent->lock, flags, "tell_parent");
+		proc_lock(parent);
 		act = &parent->actions->action[SIGCHLD - 1];
 		wanted = act->handler != SIG_IGN && !(act->flags & SA_NOCLDSTOP);
-		spin_unlock_irqrestore_l(&parent->lock, flags, "tell_parent");
+		proc_unlock(parent);
 		if (wanted)
 			signal_send_process(parent, SIGCHLD, &info);
 		wake_up_all(&parent->child_wait);
@@ -58,7 +57,7 @@ static bool stop_counted(struct process *p)
 }
 
 /* => p->lock held, returns without it, after SIGCONT or on the way to death */
-static void stop_here(struct task *t, struct process *p, unsigned long flags)
+static void stop_here(struct task *t, struct process *p)
 {
 	int sig = p->stop_signal;
 	bool last;
@@ -66,7 +65,7 @@ static void stop_here(struct task *t, struct process *p, unsigned long flags)
 	t->stop_pending = false;
 	t->stopped = true;
 	last = stop_counted(p);
-	spin_unlock_irqrestore_l(&p->lock, flags, "stop_here");
+	proc_unlock(p);
 	if (last)
 		tell_parent_job(p, CLD_STOPPED, sig);
 	for (;;) {
@@ -99,11 +98,10 @@ void signal_exit_task(struct task *me)
 {
 	struct process *p = me->proc;
 	struct task *t;
-	unsigned long flags;
 	bool last = false;
 	int sig;
 
-	spin_lock_irqsave_l(&p->lock, flags, "signal_exit");
+	proc_lock(p);
 	me->exiting = true;
 	sig = p->stop_signal;
 	if (me->stop_pending) {
@@ -114,7 +112,7 @@ void signal_exit_task(struct task *me)
 		list_for_each_entry(t, &p->threads, thread_node)
 			if (!t->exiting && (p->pending.set & ~t->blocked))
 				signal_wake(t, false);
-	spin_unlock_irqrestore_l(&p->lock, flags, "signal_exit");
+	proc_unlock(p);
 	if (last)
 		tell_parent_job(p, CLD_STOPPED, sig);
 }
@@ -130,25 +128,25 @@ static bool group_is_orphaned(struct process *p)
 }
 
 /* Things that come before any signal. => p->lock; true: the lock was dropped, look again */
-static bool before_signals(struct task *t, struct process *p, unsigned long flags)
+static bool before_signals(struct task *t, struct process *p)
 {
 	if ((t->pending.set & sigmask(SIGKILL)) || (p->flags & PF_GROUP_EXIT)) {
 		int code = p->flags & PF_GROUP_EXIT ? p->exit_code : SIGKILL;
 
 		if (p->exec_task && p->exec_task != t && !(p->flags & PF_GROUP_EXIT)) {
-			spin_unlock_irqrestore_l(&p->lock, flags, "signal_deliver");
+			proc_unlock(p);
 			do_exit(0); /* another thread execs */
 		}
-		spin_unlock_irqrestore_l(&p->lock, flags, "signal_deliver");
+		proc_unlock(p);
 		do_group_exit(code);
 	}
 	if (t->stop_pending) {
-		stop_here(t, p, flags);
+		stop_here(t, p);
 		return true;
 	}
 	if (p->tell_continued) {
 		p->tell_continued = false;
-		spin_unlock_irqrestore_l(&p->lock, flags, "signal_deliver");
+		proc_unlock(p);
 		tell_parent_job(p, CLD_CONTINUED, SIGCONT);
 		return true;
 	}
@@ -156,7 +154,7 @@ static bool before_signals(struct task *t, struct process *p, unsigned long flag
 }
 
 /* Default action of sig. => p->lock held; true: the lock was dropped */
-static bool default_action(struct task *t, struct process *p, int sig, unsigned long *flags)
+static bool default_action(struct task *t, struct process *p, int sig)
 {
 	sigset_t mask = sigmask(sig);
 
@@ -165,46 +163,45 @@ static bool default_action(struct task *t, struct process *p, int sig, unsigned 
 	if (p->flags & PF_UNKILLABLE)
 		return false;
 	if (!(SIG_STOP_SET & mask)) {
-		spin_unlock_irqrestore_l(&p->lock, *flags, "signal_deliver");
+		proc_unlock(p);
 		do_group_exit(sig);
 	}
 	if (sig != SIGSTOP) {
 		bool orphaned;
 
-		spin_unlock_irqrestore_l(&p->lock, *flags, "signal_deliver");
+		proc_unlock(p);
 		orphaned = group_is_orphaned(p);
-		spin_lock_irqsave_l(&p->lock, *flags, "signal_deliver");
+		proc_lock(p);
 		if (orphaned || (p->pending.set & sigmask(SIGCONT)) || (p->flags & PF_GROUP_EXIT))
 			return false;
 	}
 	begin_stop(t, p, sig);
-	stop_here(t, p, *flags);
+	stop_here(t, p);
 	return true;
 }
 
 /* SA_RESETHAND: one shot. => no lock */
 static void reset_action(struct process *p, int sig)
 {
-	unsigned long flags;
 
-	if (sigactions_lock_own(p, &flags))
+
+	if (sigactions_lock_own(p))
 		return;
 	p->actions->action[sig - 1].handler = SIG_DFL;
 	p->actions->caught &= ~sigmask(sig);
-	spin_unlock_irqrestore_l(&p->lock, flags, "reset_action");
+	proc_unlock(p);
 }
 
 /* => the signal to run a handler for (act, info filled), or 0 */
 static int get_signal(struct task *t, struct ksigaction *act, struct ksiginfo *info)
 {
 	struct process *p = t->proc;
-	unsigned long flags;
 	int sig;
 
 	for (;;) {
-		spin_lock_irqsave_l(&p->lock, flags, "signal_deliver");
+		proc_lock(p);
 again:
-		if (before_signals(t, p, flags))
+		if (before_signals(t, p))
 			continue;
 		sig = signal_dequeue(t, t->blocked, info);
 		if (!sig)
@@ -214,11 +211,11 @@ again:
 			goto again;
 		if (act->handler != SIG_DFL)
 			break;
-		if (!default_action(t, p, sig, &flags))
+		if (!default_action(t, p, sig))
 			goto again;
 	}
 	signal_recalc(t);
-	spin_unlock_irqrestore_l(&p->lock, flags, "signal_deliver");
+	proc_unlock(p);
 	if (sig && (act->flags & SA_RESETHAND))
 		reset_action(p, sig);
 	return sig;

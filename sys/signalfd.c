@@ -27,14 +27,13 @@ static sigset_t *set_of(struct file *f)
 static int dequeue(sigset_t set, struct ksiginfo *info)
 {
 	struct process *p = current_proc;
-	unsigned long flags;
 	int sig;
 
-	spin_lock_irqsave_l(&p->lock, flags, "signalfd");
+	proc_lock(p);
 	sig = signal_dequeue(current_task(), ~set, info);
 	if (sig)
 		signal_recalc(current_task());
-	spin_unlock_irqrestore_l(&p->lock, flags, "signalfd");
+	proc_unlock(p);
 	return sig;
 }
 

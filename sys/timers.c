@@ -265,9 +265,8 @@ static void posix_expired(struct timer *t)
 	struct posix_timer *pt = container_of(t, struct posix_timer, timer);
 	struct process *p = pt->proc;
 	u64 now = posix_now(pt);
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "posix_timer");
+	proc_lock(p);
 	if (pt->expires_ns && now >= pt->expires_ns) {
 		posix_fire_locked(pt);
 		if (pt->interval_ns) {
@@ -281,7 +280,7 @@ static void posix_expired(struct timer *t)
 	}
 	if (pt->expires_ns)
 		posix_arm_locked(pt);
-	spin_unlock_irqrestore_l(&p->lock, flags, "posix_timer");
+	proc_unlock(p);
 }
 
 void posix_timer_dequeued(void *owner, struct ksiginfo *info)
@@ -330,7 +329,6 @@ SYSCALL(timer_create)
 {
 	struct process *p = current_proc;
 	struct posix_timer *pt;
-	unsigned long flags;
 	int clock = a0, err;
 	u64 now;
 
@@ -344,9 +342,9 @@ SYSCALL(timer_create)
 	timer_init(&pt->timer, posix_expired);
 	list_init(&pt->entry.node);
 	pt->entry.owner = pt;
-	spin_lock_irqsave_l(&p->lock, flags, "timer_create");
+	proc_lock(p);
 	pt->id = p->next_timer_id++;
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_create");
+	proc_unlock(p);
 	err = event_arg(a1, pt);
 	if (!err && clock == 3 && !pt->target) {
 		thread_get(current);
@@ -358,9 +356,9 @@ SYSCALL(timer_create)
 		posix_free(pt);
 		return err;
 	}
-	spin_lock_irqsave_l(&p->lock, flags, "timer_create");
+	proc_lock(p);
 	list_add_tail(&pt->node, &p->posix_timers);
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_create");
+	proc_unlock(p);
 	return 0;
 }
 
@@ -403,23 +401,22 @@ SYSCALL(timer_settime)
 	struct process *p = current_proc;
 	struct itimerspec new, old;
 	struct posix_timer *pt;
-	unsigned long flags;
 	u64 now;
 
 	if (copy_struct_from_user(&new, (void __user *)a2))
 		return -EFAULT;
 	if (!spec_ok(&new.interval) || !spec_ok(&new.value))
 		return -EINVAL;
-	spin_lock_irqsave_l(&p->lock, flags, "timer_settime");
+	proc_lock(p);
 	pt = find_timer(p, a0);
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_settime");
+	proc_unlock(p);
 	if (!pt)
 		return -EINVAL;
 	timer_cancel_sync(&pt->timer); /* only this thread's siblings could delete it: their race is theirs */
 	now = posix_now(pt);
-	spin_lock_irqsave_l(&p->lock, flags, "timer_settime");
+	proc_lock(p);
 	if (find_timer(p, a0) != pt) {
-		spin_unlock_irqrestore_l(&p->lock, flags, "timer_settime");
+		proc_unlock(p);
 		return -EINVAL;
 	}
 	old = timer_value(pt, now);
@@ -431,7 +428,7 @@ SYSCALL(timer_settime)
 			pt->expires_ns += now;
 		posix_arm_locked(pt);
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_settime");
+	proc_unlock(p);
 	return a3 ? copy_struct_to_user((void __user *)a3, &old) : 0;
 }
 
@@ -440,12 +437,11 @@ SYSCALL(timer_gettime)
 	struct process *p = current_proc;
 	struct posix_timer *pt;
 	struct itimerspec out;
-	unsigned long flags;
 	u64 now;
 
-	spin_lock_irqsave_l(&p->lock, flags, "timer_gettime");
+	proc_lock(p);
 	pt = find_timer(p, a0);
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_gettime");
+	proc_unlock(p);
 	if (!pt)
 		return -EINVAL;
 	now = posix_now(pt);
@@ -457,14 +453,13 @@ SYSCALL(timer_getoverrun)
 {
 	struct process *p = current_proc;
 	struct posix_timer *pt;
-	unsigned long flags;
 	long ret = -EINVAL;
 
-	spin_lock_irqsave_l(&p->lock, flags, "timer_overrun");
+	proc_lock(p);
 	pt = find_timer(p, a0);
 	if (pt)
 		ret = pt->last_overrun;
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_overrun");
+	proc_unlock(p);
 	return ret;
 }
 
@@ -481,12 +476,12 @@ static void unqueue_locked(struct posix_timer *pt)
 
 static void posix_delete(struct process *p, struct posix_timer *pt)
 {
-	unsigned long flags;
+
 
 	timer_cancel_sync(&pt->timer);
-	spin_lock_irqsave_l(&p->lock, flags, "timer_delete");
+	proc_lock(p);
 	unqueue_locked(pt);
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_delete");
+	proc_unlock(p);
 	posix_free(pt);
 }
 
@@ -494,15 +489,14 @@ SYSCALL(timer_delete)
 {
 	struct process *p = current_proc;
 	struct posix_timer *pt;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&p->lock, flags, "timer_delete");
+	proc_lock(p);
 	pt = find_timer(p, a0);
 	if (pt) {
 		list_del_init(&pt->node);
 		pt->expires_ns = 0; /* its function does not set it again */
 	}
-	spin_unlock_irqrestore_l(&p->lock, flags, "timer_delete");
+	proc_unlock(p);
 	if (!pt)
 		return -EINVAL;
 	posix_delete(p, pt);
@@ -513,12 +507,11 @@ void timers_exec(struct process *p)
 {
 	while (!list_empty(&p->posix_timers)) {
 		struct posix_timer *pt = list_first_entry(&p->posix_timers, struct posix_timer, node);
-		unsigned long flags;
 
-		spin_lock_irqsave_l(&p->lock, flags, "timers_exec");
+		proc_lock(p);
 		list_del_init(&pt->node);
 		pt->expires_ns = 0;
-		spin_unlock_irqrestore_l(&p->lock, flags, "timers_exec");
+		proc_unlock(p);
 		posix_delete(p, pt);
 	}
 }

@@ -84,7 +84,6 @@ static void take_zombie(struct wait_request *w, struct process *p, struct proces
 static bool take_job_event(struct wait_request *w, struct process *p)
 {
 	u32 want = 0;
-	unsigned long flags;
 
 	if (w->options & WUNTRACED)
 		want |= PF_STOP_REPORT;
@@ -92,7 +91,7 @@ static bool take_job_event(struct wait_request *w, struct process *p)
 		want |= PF_CONTINUED;
 	if (!(p->flags & want))
 		return false;
-	spin_lock_irqsave_l(&p->lock, flags, "take_job_event");
+	proc_lock(p);
 	want &= p->flags;
 	if (want & PF_STOP_REPORT) {
 		want = PF_STOP_REPORT;
@@ -102,7 +101,7 @@ static bool take_job_event(struct wait_request *w, struct process *p)
 	}
 	if (!(w->options & WNOWAIT))
 		p->flags &= ~want;
-	spin_unlock_irqrestore_l(&p->lock, flags, "take_job_event");
+	proc_unlock(p);
 	if (want)
 		proc_times(p, &w->times);
 	return want;
