@@ -61,8 +61,15 @@ u64 sched_bench_switch(u32 rounds)
 
 	b.player[0] = kthread_create(play0, &b, -1, "switch/0");
 	b.player[1] = kthread_create(play1, &b, -1, "switch/1");
-	if (!b.player[0] || !b.player[1])
+	if (!b.player[0] || !b.player[1]) {
+		b.rounds = 0;
+		for (u32 i = 0; i < 2; i++)
+			if (b.player[i]) {
+				thread_start(b.player[i]);
+				kthread_stop(b.player[i]);
+			}
 		return 0;
+	}
 	for (u32 i = 0; i < 2; i++) {
 		sched_set_affinity(b.player[i], CPU_BIT(cpu));
 		thread_get(b.player[i]); /* the other one's last wake-up may come after its end */
