@@ -40,15 +40,18 @@ static __always_inline void page_dup_mapping(struct page *page)
 static int copy_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
 {
 	struct copy *c = w->arg;
-	pte_t *dst = c->dst;
+	unsigned long to_dst = (unsigned long)c->dst - (unsigned long)pte;
 	bool private = !(w->vma->flags & VM_SHARED);
 
-	for (; addr < end; addr += PAGE_SIZE, pte++, dst++) {
-		pte_t e = pte_read(pte);
+	for (; addr < end; addr += PAGE_SIZE, pte++) {
+		pte_t e = pte_read(pte), *dst;
 		struct page *page;
 
-		if (pte_none(e))
+		if (pte_none(e)) {
+			pt_skip_none(&pte, &addr, end);
 			continue;
+		}
+		dst = (pte_t *)((unsigned long)pte + to_dst);
 		if (unlikely(!pte_mapped(e)))
 			continue;
 		if (unlikely(pte_special(e))) {

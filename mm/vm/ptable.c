@@ -24,6 +24,7 @@
 struct pt_cache {
 	struct page *head; /* linked by private */
 	u32 count;
+	int node; /* the CPU's, plus one; 0: not asked yet */
 };
 static DEFINE_PER_CPU(struct pt_cache, pt_cache);
 
@@ -72,7 +73,9 @@ void pt_table_free(struct page *page)
 #endif
 	preempt_disable();
 	c = this_cpu_ptr(&pt_cache);
-	keep = c->count < PT_CACHE_MAX && page_node(page) == cpu_mem_node(smp_processor_id());
+	if (unlikely(!c->node))
+		c->node = cpu_mem_node(smp_processor_id()) + 1;
+	keep = c->count < PT_CACHE_MAX && page_node(page) + 1 == c->node;
 	if (keep) {
 		page->private = (unsigned long)c->head;
 		c->head = page;

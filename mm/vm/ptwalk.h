@@ -45,6 +45,18 @@ static __always_inline unsigned long pt_boundary(unsigned long addr, int level, 
 	return next - 1 < end - 1 ? next : end;
 }
 
+/* From an empty entry on: steps over more empty ones, four at a time; *pte and *addr stay at an empty entry before end. */
+static __always_inline void pt_skip_none(pte_t **pte, unsigned long *addr, unsigned long end)
+{
+	pte_t *p = *pte;
+	unsigned long a = *addr;
+
+	for (; a + 4 * PAGE_SIZE < end && !(p[1].v | p[2].v | p[3].v | p[4].v); p += 4)
+		a += 4 * PAGE_SIZE;
+	*pte = p;
+	*addr = a;
+}
+
 static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *ops, unsigned long start, unsigned long end)
 {
 	struct aspace *mm = w->mm;

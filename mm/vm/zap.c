@@ -46,8 +46,10 @@ static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned 
 		pte_t e = pte_read(pte);
 		struct page *page;
 
-		if (pte_none(e))
+		if (pte_none(e)) {
+			pt_skip_none(&pte, &addr, end);
 			continue;
+		}
 		if (unlikely(!pte_mapped(e))) { /* swap, migration: nothing holds a page */
 			pte_set(pte, (pte_t){ 0 });
 			continue;
