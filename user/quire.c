@@ -7,6 +7,7 @@
  *	quire set NAME VALUE	turn a switch
  *	quire show [DIR]	every file below /sys/kernel/quire (or DIR), with its first line
  *	quire counters [WORD]	the lines of /proc/vmstat that contain WORD
+ *	quire tsc		the time-stamp counter now
  */
 #define _GNU_SOURCE
 #include "lab.h"
@@ -203,9 +204,11 @@ int main(int argc, char **argv)
 		show(argc == 3 ? argv[2] : SYSTEM);
 	else if (!strcmp(argv[1], "counters") && argc <= 3)
 		return counters(argc == 3 ? argv[2] : NULL);
+	else if (!strcmp(argv[1], "tsc") && argc == 2)
+		printf("%llu\n", (unsigned long long)tsc());
 	else {
 		fprintf(stderr, "usage: quire [switches | set NAME VALUE | show [DIR] | "
-				"counters [WORD]]\n");
+				"counters [WORD] | tsc]\n");
 		return 2;
 	}
 	return 0;

@@ -10,12 +10,19 @@
  * itself rather than attack the kernel: power off, setting the clock, signals to strangers, and
  * changes to mounts that others stand on. Children made by a random clone leave at once, without
  * touching a stack. Prints how many calls were made and what the children died of.
+ *
+ * Wholly random arguments seldom get past the first check. So half the calls come from a table that
+ * says what each argument should be, and get that, mostly; each child begins with descriptors of
+ * every kind, mappings, and on every second seed a second thread that does the same; every other
+ * one is not root.
  */
 #define _GNU_SOURCE
 #include "lab.h"
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #define BATCH 200
@@ -111,9 +118,102 @@ static long guarded(long nr, const unsigned long *a)
 	return ret;
 }
 
-static void one_call(uint64_t *seed, struct shared *s)
+/*
+ * What arguments should be: f descriptor, p path, b buffer, n its size, o offset, l flags of one or
+ * two bits, i small number, a page address, L length in pages, P protection, t short time, s struct
+ * with random content, v vector of buffers, g signal, 0 nothing.
+ */
+static const struct {
+	short nr;
+	char kinds[7];
+} typed[] = {
+	{ SYS_read, "fbn" }, { SYS_write, "fbn" }, { SYS_open, "pll" }, { SYS_close, "i" },
+	{ SYS_stat, "pb" }, { SYS_fstat, "fb" }, { SYS_lstat, "pb" }, { SYS_poll, "sit" },
+	{ SYS_lseek, "foi" }, { SYS_mmap, "aLPlfo" }, { SYS_mprotect, "aLP" }, { SYS_munmap, "aL" },
+	{ SYS_brk, "a" }, { SYS_rt_sigaction, "gs0i" }, { SYS_rt_sigprocmask, "is0i" },
+	{ SYS_ioctl, "fls" }, { SYS_pread64, "fbno" }, { SYS_pwrite64, "fbno" }, { SYS_readv, "fvi" },
+	{ SYS_writev, "fvi" }, { SYS_access, "pi" }, { SYS_pipe, "b" }, { SYS_select, "ibbbt" },
+	{ SYS_mremap, "aLLia" }, { SYS_msync, "aLi" }, { SYS_mincore, "aLb" }, { SYS_madvise, "aLi" },
+	{ SYS_shmget, "inl" }, { SYS_shmat, "ial" }, { SYS_shmctl, "iib" }, { SYS_shmdt, "a" },
+	{ SYS_dup, "f" }, { SYS_dup2, "fi" }, { SYS_nanosleep, "tb" }, { SYS_setitimer, "isb" },
+	{ SYS_sendfile, "ffbn" }, { SYS_socketpair, "iiib" }, { SYS_sendto, "fbnl" }, { SYS_recvfrom, "fbnl" },
+	{ SYS_sendmsg, "fsl" }, { SYS_recvmsg, "fsl" }, { SYS_shutdown, "fi" },
+	{ SYS_fork, "" }, { SYS_wait4, "0bib" }, { SYS_fcntl, "fii" }, { SYS_fcntl, "fli" }, { SYS_flock, "fi" },
+	{ SYS_fsync, "f" }, { SYS_truncate, "po" }, { SYS_ftruncate, "fo" }, { SYS_getdents64, "fbn" },
+	{ SYS_getcwd, "bn" }, { SYS_chdir, "p" }, { SYS_fchdir, "f" }, { SYS_rename, "pp" },
+	{ SYS_mkdir, "pl" }, { SYS_rmdir, "p" }, { SYS_creat, "pl" }, { SYS_link, "pp" }, { SYS_unlink, "p" },
+	{ SYS_symlink, "pp" }, { SYS_readlink, "pbn" }, { SYS_chmod, "pl" }, { SYS_fchmod, "fl" },
+	{ SYS_chown, "pii" }, { SYS_utimensat, "fpsi" }, { SYS_mknod, "pli" }, { SYS_statfs, "pb" },
+	{ SYS_sigaltstack, "sb" }, { SYS_mlock, "aL" }, { SYS_munlock, "aL" }, { SYS_mlockall, "i" },
+	{ SYS_prctl, "iiiii" }, { SYS_arch_prctl, "la" }, { SYS_futex, "biltbi" }, { SYS_futex, "aiitai" },
+	{ SYS_set_robust_list, "bn" }, { SYS_epoll_create1, "0" }, { SYS_epoll_ctl, "fifs" },
+	{ SYS_epoll_wait, "fbit" }, { SYS_timer_create, "isb" }, { SYS_timer_settime, "iisb" },
+	{ SYS_timer_delete, "i" }, { SYS_clock_nanosleep, "iitb" }, { SYS_mbind, "aLibil" },
+	{ SYS_set_mempolicy, "ibi" }, { SYS_get_mempolicy, "bbial" }, { SYS_openat, "fpll" },
+	{ SYS_mkdirat, "fpl" }, { SYS_unlinkat, "fpi" }, { SYS_renameat2, "fpfpi" }, { SYS_linkat, "fpfpl" },
+	{ SYS_fchmodat, "fpl" }, { SYS_faccessat, "fpi" }, { SYS_signalfd4, "fsil" }, { SYS_timerfd_create, "il" },
+	{ SYS_timerfd_settime, "fisb" }, { SYS_eventfd2, "il" }, { SYS_fallocate, "fioo" }, { SYS_dup3, "fil" },
+	{ SYS_pipe2, "bl" }, { SYS_preadv, "fvio" }, { SYS_pwritev, "fvio" }, { SYS_getrandom, "bni" },
+	{ SYS_memfd_create, "pi" }, { SYS_copy_file_range, "fbfbn" }, { SYS_splice, "fbfbnl" },
+	{ SYS_tee, "ffnl" }, { SYS_statx, "fplib" }, { SYS_membarrier, "li" }, { SYS_waitid, "iibib" },
+	{ SYS_sched_yield, "" }, { SYS_clone, "lai" }, { SYS_umask, "l" }, { SYS_setpgid, "00" },
+	{ SYS_rt_sigtimedwait, "sbti" }, { SYS_rt_sigpending, "bi" }, { SYS_process_vm_readv, "ivivii" },
+	{ SYS_sysinfo, "b" }, { SYS_getrusage, "ib" }, { SYS_times, "b" }, { SYS_getitimer, "ib" },
+	{ SYS_move_pages, "0ibbbi" }, { SYS_close_range, "iil" }, { SYS_openat2, "fpsn" },
+};
+#define NR_TYPED (sizeof(typed) / sizeof(typed[0]))
+#define PAGES 64
+static char *arena; /* PAGES pages of different mappings */
+
+static unsigned long buffer(uint64_t *seed)
 {
-	unsigned long a[6];
+	uint64_t v = random_next(seed);
+
+	return v & 1 ? (unsigned long)scratch + v / 2 % sizeof(scratch)
+		     : (unsigned long)arena + (v / 2 % PAGES << 12) + v / 256 % 4096;
+}
+
+static unsigned long meant(char kind, uint64_t *seed)
+{
+	uint64_t v = random_next(seed), *at;
+
+	switch (kind) {
+	case 'f': return v % 16 ? v / 16 % 48 : (unsigned long)-100;
+	case 'p': return (unsigned long)paths[v % NR_PATHS];
+	case 'b': return buffer(seed);
+	case 'n': return v % 4 ? v / 4 % 4096 : v / 4 % 65536;
+	case 'o': return v % 4 ? v / 4 % 65536 : v / 4 % (1ul << 22);
+	case 'l': return (1ul << v % 20) | (v & 1 << 20 ? 1ul << v / 64 % 12 : 0);
+	case 'i': return v % 24;
+	case 'g': return v % 65;
+	case 'a': return (unsigned long)arena + (v % PAGES << 12);
+	case 'L': return (v % 8) << 12;
+	case 'P': return v % 8;
+	case 't':
+	case 's':
+	case 'v':
+		at = (uint64_t *)(scratch + v % 200 * 64);
+		for (int i = 0; i < 8; i++)
+			at[i] = kind == 't' ? (i ? v / 256 % 2000000 : 0) :
+				kind == 'v' ? (i % 2 ? random_next(seed) % 8192 : buffer(seed)) :
+				v & 1 << (8 + i) ? random_next(seed) % 16 : buffer(seed);
+		return (unsigned long)at;
+	}
+	return 0;
+}
+
+static long typed_call(uint64_t *seed, unsigned long *a)
+{
+	unsigned which = (unsigned)(random_next(seed) % NR_TYPED);
+
+	memset(a, 0, 6 * sizeof(*a));
+	for (int i = 0; i < 6 && typed[which].kinds[i]; i++)
+		a[i] = random_next(seed) % 16 ? meant(typed[which].kinds[i], seed) : argument(seed);
+	return typed[which].nr;
+}
+
+static long random_call(uint64_t *seed, unsigned long *a)
+{
 	long nr;
 
 	do
@@ -121,6 +221,14 @@ static void one_call(uint64_t *seed, struct shared *s)
 	while (left_out(nr) && !takes_pid(nr));
 	for (int i = 0; i < 6; i++)
 		a[i] = argument(seed);
+	return nr;
+}
+
+static void one_call(uint64_t *seed, struct shared *s)
+{
+	unsigned long a[6];
+	long nr = random_next(seed) & 1 ? typed_call(seed, a) : random_call(seed, a);
+
 	if (takes_pid(nr))
 		a[0] = (unsigned long)raw3(SYS_getpid, 0, 0, 0);
 	if (nr == SYS_kill || nr == SYS_tkill)
@@ -137,8 +245,53 @@ static void one_call(uint64_t *seed, struct shared *s)
 	s->done++;
 }
 
+/* Descriptors of every kind from 3 up, and an arena of private, shared and file pages. */
+static void furnish(void)
+{
+	static const char *const names[] = { "a", "b", "dir", ".", "/proc/self/maps", "/proc/self/stat",
+					     "/proc", "/dev/zero", "/dev/null", "/dev/full", "/dev/urandom",
+					     "/dev/ptmx", "/proc/meminfo", "/dev/pts/0", "/sys/devices/system/node" };
+	int pair[2], fd = -1, mem;
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		fd = open(names[i], (i < 2 ? O_CREAT | O_RDWR : i < 7 ? O_RDONLY : O_RDWR) | O_NONBLOCK, 0644);
+		if (fd < 0)
+			open(names[i], O_RDONLY | O_NONBLOCK);
+	}
+	mem = (int)raw3(SYS_memfd_create, (long)"memory", 0, 0);
+	if (mem >= 0 && ftruncate(mem, 8 << 12) == 0)
+		arena = NULL;
+	for (int i = 0; i < 2; i++)
+		if (pipe2(pair, O_NONBLOCK) < 0 || raw6(SYS_socketpair, 1, 1, 0, (long)pair, 0, 0) < 0)
+			break;
+	raw3(SYS_eventfd2, 1, O_NONBLOCK, 0);
+	raw3(SYS_timerfd_create, CLOCK_MONOTONIC, O_NONBLOCK, 0);
+	raw3(SYS_epoll_create1, 0, 0, 0);
+	raw6(SYS_signalfd4, -1, (long)scratch, 8, O_NONBLOCK, 0, 0);
+	arena = mmap(NULL, PAGES << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (arena == MAP_FAILED)
+		_exit(2);
+	mmap(arena + (16 << 12), 16 << 12, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	mmap(arena + (32 << 12), 8 << 12, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, mem, 0);
+	mmap(arena + (40 << 12), 8 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, mem, 0);
+}
+
+/* A thread without libc: it makes calls like the first one until the batch is through. */
+static int second(void *arg)
+{
+	static struct shared mine;
+	uint64_t seed = *(uint64_t *)arg;
+
+	for (int i = 0; i < BATCH; i++)
+		one_call(&seed, &mine);
+	raw3(SYS_exit, 0, 0, 0);
+	return 0;
+}
+
 static void child(uint64_t seed, struct shared *s, unsigned batch)
 {
+	static char stack[65536] __attribute__((aligned(16)));
+	static uint64_t other;
 	struct rlimit files = { 64, 64 }, space = { 256ul << 20, 256ul << 20 }, none = { 0, 0 };
 	int null = open("/dev/null", O_RDWR);
 
@@ -151,6 +304,13 @@ static void child(uint64_t seed, struct shared *s, unsigned batch)
 	if (chdir(DIR) < 0)
 		_exit(2);
 	alarm(1);
+	furnish();
+	if (seed & 2 && setuid(65534) < 0)
+		_exit(3);
+	other = ~seed;
+	if (seed & 1)
+		clone(second, stack + sizeof(stack), CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+		      CLONE_SYSVSEM, &other);
 	for (unsigned i = 0; i < batch; i++)
 		one_call(&seed, s);
 	_exit(0);
@@ -173,6 +333,21 @@ static int wait_for(pid_t pid)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	return -1;
+}
+
+/* A child that is root may have removed what the next one needs. */
+static void restore(void)
+{
+	static const struct {
+		const char *name;
+		unsigned minor;
+	} nodes[] = { { "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 }, { "/dev/urandom", 9 } };
+
+	umask(0);
+	mkdir(DIR, 0777);
+	mkdir(DIR "/dir", 0777);
+	for (unsigned i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+		mknod(nodes[i].name, S_IFCHR | 0666, makedev(1, nodes[i].minor));
 }
 
 /* Shared memory segments outlive their makers; give them back. */
@@ -200,7 +375,6 @@ int main(int argc, char **argv)
 	if (s == MAP_FAILED)
 		die("sysfuzz: mmap");
 	signal(SIGHUP, SIG_IGN);
-	mkdir(DIR, 0755);
 	for (start = clock_ns(CLOCK_MONOTONIC); total < count; children++) {
 		unsigned batch = count - total < BATCH ? (unsigned)(count - total) : BATCH;
 		uint64_t child_seed = random_next(&seed);
@@ -208,7 +382,7 @@ int main(int argc, char **argv)
 		int status;
 
 		s->done = 0;
-		mkdir(DIR "/dir", 0755);
+		restore();
 		pid = fork();
 		if (pid < 0)
 			die("sysfuzz: fork");
