@@ -26,6 +26,7 @@
 #define MAP_TYPE 0xf
 #define MAP_FIXED 0x10
 #define MAP_ANONYMOUS 0x20
+#define MAP_32BIT 0x40
 #define MAP_GROWSDOWN 0x100
 #define MAP_DENYWRITE 0x800
 #define MAP_EXECUTABLE 0x1000
@@ -37,6 +38,7 @@
 #define MAP_HUGETLB 0x40000
 #define MAP_SYNC 0x80000
 #define MAP_FIXED_NOREPLACE 0x100000
+#define MAP_UNINITIALIZED 0x4000000
 
 struct tlb_gather;
 

@@ -56,12 +56,14 @@ unsigned long get_unmapped_area(struct aspace *mm, unsigned long hint, size_t le
 	if (hint) {
 		struct vma *next;
 
-		hint = ALIGN_UP(max(hint, (unsigned long)vm_mmap_min_addr), PAGE_SIZE);
+		hint = ALIGN_UP(max(hint & PAGE_MASK, (unsigned long)vm_mmap_min_addr), PAGE_SIZE);
 		next = vma_find(mm, hint);
 		if (hint <= USER_TOP - len && (!next || hint + len <= vma_start_gap(next)) &&
 		    (!next || next->start >= hint + len))
 			return hint;
 	}
+	if (unlikely(flags & MAP_32BIT))
+		return vma_find_gap(mm, len, GiB(1), GiB(2));
 	addr = vma_find_gap(mm, len, vm_mmap_min_addr, mm->mmap_base);
 	if (IS_ERR_VALUE(addr)) /* above, where the stack was to have room */
 		addr = vma_find_gap(mm, len, vm_mmap_min_addr, USER_TOP);
@@ -185,7 +187,7 @@ static long mmap_flags(struct file *file, struct mapping *mapping, int prot, int
 	u32 modes = file && vm_file_ops->modes ? vm_file_ops->modes(file) : VM_READ | VM_WRITE;
 	const int known = MAP_SHARED_VALIDATE | MAP_FIXED | MAP_ANONYMOUS | MAP_DENYWRITE | MAP_EXECUTABLE | MAP_GROWSDOWN |
 			  MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE | MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB |
-			  MAP_FIXED_NOREPLACE;
+			  MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_UNINITIALIZED;
 
 	if (flags & MAP_GROWSDOWN)
 		vm |= VM_GROWSDOWN;
@@ -319,7 +321,7 @@ long vm_map(struct aspace *mm, struct file *file, struct mapping *mapping, unsig
 	len = ALIGN_UP(len, PAGE_SIZE);
 	if (!len)
 		return -ENOMEM;
-	if (offset + len < offset)
+	if (offset + len < offset || (mapping && offset + len > (u64)S64_MAX))
 		return -EOVERFLOW;
 	if (down_write_killable(&mm->lock))
 		return -EINTR;
