@@ -4,7 +4,8 @@
  *
  * Theory: the word is in user memory, so no lock of ours guards it. What we guard is the decision: "compare and go to
  * sleep" happens under the bucket lock of the word's key, and a waker changes the word first and then looks into the bucket
- * under the same lock. Either the sleeper sees the new value or the waker sees the sleeper.
+ * under the same lock. Either the sleeper sees the new value or the waker sees the sleeper. An empty bucket is seen without
+ * the lock; so a sleeper goes on the list before it reads the word (full barriers on both sides).
  *
  * Keys: private words are (address space, address), shared ones (mapping, offset), so processes that map the same page at
  * different places meet. The word is read with page faults off under the lock; if it is not there the lock is dropped, the
@@ -109,22 +110,22 @@ static int wait_setup(u64 addr, bool shared, u32 expected, struct futex_waiter *
 			return err;
 		b = futex_bucket_of(&w->key);
 		spin_lock(&b->lock);
+		list_add_tail(&w->node, &b->waiters);
+		smp_mb(); /* wake_key() changes the word, then looks at the list without the lock */
 		err = futex_peek(addr, &value);
-		if (likely(!err))
+		if (likely(!err && value == expected))
 			break;
+		list_del(&w->node);
 		spin_unlock(&b->lock);
+		if (!err)
+			return -EAGAIN;
 		err = touch(addr);
 		if (err)
 			return err;
 	}
-	if (value != expected) {
-		spin_unlock(&b->lock);
-		return -EAGAIN;
-	}
 	w->thread = current;
 	w->bucket = b;
 	thread_set_state(THREAD_INTERRUPTIBLE);
-	list_add_tail(&w->node, &b->waiters);
 	spin_unlock(&b->lock);
 	return 0;
 }
@@ -199,8 +200,12 @@ static long wake_key(const struct futex_key *key, u32 nr, u32 bitset)
 	WAKE_Q(q);
 	int ret;
 
-	smp_mb(); /* the word was changed before we look */
-	if (list_empty(&b->waiters))
+	/*
+	 * The word was changed before we look. The lock word is read before the list: a sleeper that has read the old value
+	 * still holds the lock or is on the list already; one that takes the lock later reads the new value.
+	 */
+	smp_mb();
+	if (!spin_is_locked(&b->lock) && list_empty(&b->waiters))
 		return 0;
 	spin_lock(&b->lock);
 	ret = wake_some(b, key, nr, bitset, &q);
@@ -260,8 +265,10 @@ static int requeue_some(struct futex_bucket *from, struct futex_bucket *to, cons
 			woken++;
 		} else if (moved < nr_requeue) {
 			w->key = *key2;
-			list_move_tail(&w->node, &to->waiters);
-			smp_store_release(&w->bucket, to);
+			if (to != from) { /* else we would meet it again, and again */
+				list_move_tail(&w->node, &to->waiters);
+				smp_store_release(&w->bucket, to);
+			}
 			moved++;
 		} else {
 			break;
