@@ -8,6 +8,8 @@
  *	quire show [DIR]	every file below /sys/kernel/quire (or DIR), with its first line
  *	quire counters [WORD]	the lines of /proc/vmstat that contain WORD
  *	quire tsc		the time-stamp counter now
+ *	quire settled		caches dropped, then free pages and every slab's objects: two calls with
+ *				a load between them print the same when the load left nothing behind
  */
 #define _GNU_SOURCE
 #include "lab.h"
@@ -192,6 +194,74 @@ static int page(void)
 	return 0;
 }
 
+/* The sum of the numbers after WORD at the start of a line of /proc/FILE, blanks before it ignored. */
+static unsigned long sum_of(const char *path, const char *word)
+{
+	FILE *f = fopen(path, "re");
+	unsigned long sum = 0, value;
+	char line[512], name[64];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, " %63s %lu", name, &value) == 2 && !strcmp(name, word))
+			sum += value;
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static unsigned long lines_of(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	unsigned long n = 0;
+	int c;
+
+	while (f && (c = getc(f)) != EOF)
+		n += c == '\n';
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void drop_caches(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+
+	sync();
+	usleep(200000); /* the last one's remains go with the next grace period */
+	if (fd < 0 || write(fd, "3", 1) != 1)
+		die("quire: /proc/sys/vm/drop_caches");
+	close(fd);
+}
+
+/*
+ * Pages on per-CPU lists are free too. Pages of slabs count as free beside the objects, which are
+ * listed one cache at a time: where the same objects lie decides how many pages they take. Likewise
+ * vmap_area also holds the gaps between areas; the areas themselves are lines of /proc/vmallocinfo.
+ */
+static int settled(void)
+{
+	char line[512], name[64];
+	unsigned long objects;
+	FILE *f;
+
+	drop_caches();
+	drop_caches();
+	printf("free %lu\n", sum_of("/proc/vmstat", "nr_free_pages") + sum_of("/proc/zoneinfo", "count:") +
+				     sum_of("/proc/vmstat", "nr_slab_reclaimable") +
+				     sum_of("/proc/vmstat", "nr_slab_unreclaimable"));
+	f = fopen("/proc/slabinfo", "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %lu", name, &objects) != 2 || name[0] == '#')
+			continue;
+		else if (!strcmp(name, "vmap_area"))
+			printf("areas %lu\n", lines_of("/proc/vmallocinfo"));
+		else
+			printf("slab %s %lu\n", name, objects);
+	if (f)
+		fclose(f);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 1)
@@ -206,9 +276,11 @@ int main(int argc, char **argv)
 		return counters(argc == 3 ? argv[2] : NULL);
 	else if (!strcmp(argv[1], "tsc") && argc == 2)
 		printf("%llu\n", (unsigned long long)tsc());
+	else if (!strcmp(argv[1], "settled") && argc == 2)
+		return settled();
 	else {
 		fprintf(stderr, "usage: quire [switches | set NAME VALUE | show [DIR] | "
-				"counters [WORD] | tsc]\n");
+				"counters [WORD] | tsc | settled]\n");
 		return 2;
 	}
 	return 0;
