@@ -1,4 +1,4 @@
-"""gdb commands for Quire: quire-zones, quire-runqueues, quire-tasks and quire-cpu N.
+"""gdb commands for Quire: quire-zones, quire-runqueues, quire-tasks, quire-stacks and quire-cpu N.
 
 Loaded by `make debug`. They read the kernel's own structures through its debug information, so they
 work on a stopped or crashed kernel, where no file can be read any more.
@@ -103,6 +103,30 @@ class Tasks(Command):
                   f"{int(t['nice']):4} {int(t['sum_exec_ns']) / 1e6:11.3f}  {t['comm'].string()}{kind}")
 
 
+class Stacks(Command):
+    """quire-stacks [NAME]: where every sleeping thread (of that name) stands, by its frame pointers."""
+    name = "quire-stacks"
+
+    def run(self, argument):
+        word = gdb.lookup_type("unsigned long")
+        for t in list_entries(value("thread_list"), "struct thread", "all_node"):
+            if argument and t["comm"].string() != argument:
+                continue
+            print(f"{int(t['tid'])} {t['comm'].string()} {STATES.get(int(t['state']), '?')} cpu {int(t['cpu'])}")
+            saved = int(t["arch"]["rsp"])       # as arch_switch_stacks left it: 4 words, rbp, rbx, rip
+            low, high = int(t["stack"]), int(t["stack"]) + 16384
+
+            def load(address):
+                return int(gdb.Value(address).cast(word.pointer()).dereference())
+
+            frame, pc = load(saved + 32), load(saved + 48)
+            for _ in range(24):
+                print(f"    {gdb.execute(f'info symbol {pc:#x}', to_string=True).strip()}")
+                if not low <= frame < high - 16:
+                    break
+                frame, pc = load(frame), load(frame + 8)
+
+
 class Cpu(Command):
     """quire-cpu N: select the registers of CPU N."""
     name = "quire-cpu"
@@ -111,5 +135,5 @@ class Cpu(Command):
         gdb.execute(f"thread {int(argument or 0) + 1}")
 
 
-for command in (Zones, RunQueues, Tasks, Cpu):
+for command in (Zones, RunQueues, Tasks, Stacks, Cpu):
     command()
