@@ -10,6 +10,7 @@ def attack(boot, calls, files, seed, cpus, limit):
     assert "attack survived" in run.text
     assert re.search(rf"^sysfuzz: {calls} calls", run.text, re.M)
     assert re.search(rf"^elffuzz: {files} files", run.text, re.M)
+    assert not set(run.section("files-before").split()) ^ set(run.section("files-after").split())
     before, after = run.section("before").splitlines(), run.section("after").splitlines()
     changed = [f"{a}  ->  {b}" for a, b in zip(before, after) if a != b]
     assert len(before) == len(after) and not changed, "\n".join(changed)
