@@ -88,8 +88,8 @@ static const struct file_ops no_ops; /* O_PATH */
 /* Operations for an inode that is being opened. NULL: there is nothing behind it */
 static const struct file_ops *ops_for(struct inode *inode)
 {
-	if (inode->fops)
-		return inode->fops;
+	if (inode->fops) /* an eventfd and its like cannot be opened a second time, through /proc/PID/fd; a pipe can */
+		return inode->sb == anon_mount->sb && !inode->fops->open ? NULL : inode->fops;
 	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode))
 		return chrdev_find(inode->rdev | (S_ISBLK(inode->mode) ? CHRDEV_BLOCK : 0));
 	if (S_ISFIFO(inode->mode))

@@ -44,11 +44,11 @@ struct pipe {
 	struct side readable, writable;
 	u32 readers, writers;      /* open files */
 	u32 r_opens, w_opens;      /* FIFO: openings so far */
-	u32 users;                 /* struct files that point here (lock); FIFO: + sleeping openers (fifo_lock) */
+	u32 users;                 /* struct files that point here, openers included (fifo_lock) */
 };
 
 static struct slab_cache *pipe_cache;
-static DEFINE_MUTEX(fifo_lock, RANK_INODE); /* inode->private of FIFOs */
+static DEFINE_MUTEX(fifo_lock, RANK_INODE); /* inode->private, users */
 
 static struct pipe *pipe_new(void)
 {
@@ -326,28 +326,10 @@ static void leave(struct pipe *p, struct file *f)
 	if (file_can_write(f))
 		p->writers--;
 	mutex_unlock(&p->lock);
-	wake_side_all(&p->readable);
-	wake_side_all(&p->writable);
-}
-
-static void pipe_release(struct file *f)
-{
-	struct pipe *p = f->private;
-	bool last;
-
-	mutex_lock(&p->lock);
-	if (file_can_read(f))
-		p->readers--;
-	if (file_can_write(f))
-		p->writers--;
-	last = --p->users == 0;
-	mutex_unlock(&p->lock);
-	if (last) {
-		pipe_free(p);
-		return;
+	if (p->readers || p->writers) {
+		wake_side_all(&p->readable);
+		wake_side_all(&p->writable);
 	}
-	wake_side_all(&p->readable);
-	wake_side_all(&p->writable);
 }
 
 void pipe_shutdown(struct file *f)
@@ -355,15 +337,6 @@ void pipe_shutdown(struct file *f)
 	leave(f->private, f);
 	f->flags |= O_PATH; /* neither reads nor writes any more; the release counts it no second time */
 }
-
-static const struct file_ops pipe_ops = {
-	.read = pipe_read,
-	.write = pipe_write,
-	.poll = pipe_poll,
-	.ioctl = pipe_ioctl,
-	.release = pipe_release,
-	.llseek = file_no_seek,
-};
 
 int pipe_files(struct file *ends[2], u32 flags)
 {
@@ -374,14 +347,14 @@ int pipe_files(struct file *ends[2], u32 flags)
 		return -ENFILE;
 	p->readers = p->writers = 1;
 	p->users = 1;
-	p->w_opens = 1;
-	r = anon_file("pipe", &pipe_ops, p, O_RDONLY | flags, S_IFIFO | 0600);
+	p->r_opens = p->w_opens = 1;
+	r = anon_file("pipe", &fifo_file_ops, p, O_RDONLY | flags, S_IFIFO | 0600);
 	if (IS_ERR(r)) {
 		pipe_free(p);
 		return PTR_ERR(r);
 	}
 	path_get(&r->path);
-	w = file_alloc(&r->path, &pipe_ops, O_WRONLY | flags);
+	w = file_alloc(&r->path, &fifo_file_ops, O_WRONLY | flags);
 	if (IS_ERR(w)) {
 		p->writers = 0; /* r's release frees p */
 		file_put(r);
@@ -473,7 +446,7 @@ long pipe_fcntl(struct file *f, unsigned int cmd, u64 arg)
 	u32 slots = 1;
 	int err;
 
-	if (f->ops != &pipe_ops && f->ops != &fifo_file_ops)
+	if (f->ops != &fifo_file_ops)
 		return -EBADF;
 	if (cmd == F_GETPIPE_SZ)
 		return (long)p->slots * PAGE_SIZE;
@@ -490,7 +463,10 @@ long pipe_fcntl(struct file *f, unsigned int cmd, u64 arg)
 	return (long)slots * PAGE_SIZE;
 }
 
-/* ---- FIFOs: a pipe that hangs on an inode while somebody has it open ---- */
+/*
+ * ---- opening: a pipe hangs on its inode while somebody has it open. An inode with a name is a FIFO; one without can be
+ * opened again through /proc/PID/fd. ----
+ */
 
 static void fifo_unuse(struct inode *inode, struct pipe *p)
 {
@@ -577,7 +553,7 @@ const struct file_ops fifo_file_ops = {
 	.write = pipe_write,
 	.poll = pipe_poll,
 	.ioctl = pipe_ioctl,
-	.release = fifo_close,
+	.release = fifo_close, /* also of pipes without a name */
 	.llseek = file_no_seek,
 };
 
