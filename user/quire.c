@@ -8,8 +8,9 @@
  *	quire show [DIR]	every file below /sys/kernel/quire (or DIR), with its first line
  *	quire counters [WORD]	the lines of /proc/vmstat that contain WORD
  *	quire tsc		the time-stamp counter now
- *	quire settled		caches dropped, then free pages and every slab's objects: two calls with
- *				a load between them print the same when the load left nothing behind
+ *	quire settled [CMD...]	caches dropped, then free pages and every slab's objects: two calls with
+ *				a load between them print the same when the load left nothing behind;
+ *				then becomes CMD
  */
 #define _GNU_SOURCE
 #include "lab.h"
@@ -238,7 +239,7 @@ static void drop_caches(void)
  * listed one cache at a time: where the same objects lie decides how many pages they take. Likewise
  * vmap_area also holds the gaps between areas; the areas themselves are lines of /proc/vmallocinfo.
  */
-static int settled(void)
+static int settled(char **next)
 {
 	char line[512], name[64];
 	unsigned long objects;
@@ -259,7 +260,12 @@ static int settled(void)
 			printf("slab %s %lu\n", name, objects);
 	if (f)
 		fclose(f);
-	return 0;
+	fflush(stdout);
+	if (!*next)
+		return 0;
+	execvp(*next, next);
+	die("quire: exec");
+	return 127;
 }
 
 int main(int argc, char **argv)
@@ -276,11 +282,11 @@ int main(int argc, char **argv)
 		return counters(argc == 3 ? argv[2] : NULL);
 	else if (!strcmp(argv[1], "tsc") && argc == 2)
 		printf("%llu\n", (unsigned long long)tsc());
-	else if (!strcmp(argv[1], "settled") && argc == 2)
-		return settled();
+	else if (!strcmp(argv[1], "settled"))
+		return settled(argv + 2);
 	else {
 		fprintf(stderr, "usage: quire [switches | set NAME VALUE | show [DIR] | "
-				"counters [WORD] | tsc | settled]\n");
+				"counters [WORD] | tsc | settled [CMD...]]\n");
 		return 2;
 	}
 	return 0;
