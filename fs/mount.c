@@ -214,14 +214,20 @@ static void detach_locked(struct mount *m, struct path *p)
 	path_seq_end();
 }
 
-static bool has_children(struct mount *m)
+static struct mount *first_child(struct mount *m)
 {
 	struct mount *c;
 
 	list_for_each_entry(c, &mount_list, node)
 		if (c->parent == m)
-			return true;
-	return false;
+			return c;
+	return NULL;
+}
+
+/* Not detached by somebody else since it was looked up (nor a mount without a place, like the one of pipes)? */
+static bool in_tree(const struct mount *m)
+{
+	return !list_empty(&m->node);
 }
 
 static int lookup_dir(const char *dir, struct path *p)
@@ -242,6 +248,8 @@ static int graft(struct mount *m, struct path *p)
 	path_follow_mounts(p); /* somebody was faster: on top of it */
 	if (p->mnt->sb == m->sb && p->mnt->root == m->root && p->dentry == m->root)
 		err = -EBUSY;
+	else if (!in_tree(p->mnt))
+		err = -EINVAL;
 	else if (p->dentry->flags & DENTRY_UNHASHED)
 		err = -ENOENT;
 	else
@@ -281,22 +289,24 @@ static int do_new_mount(const char *source, struct path *p, const char *type, u3
 	return err;
 }
 
+#define COPY_DEPTH 32 /* levels of mounts on mounts: this one recurses */
+
 /* With MS_REC: copies the mounts below `from` (of mount old, below dentry) under the copy m. */
-static int copy_submounts(struct mount *old, struct dentry *top, struct mount *m)
+static int copy_submounts(struct mount *old, struct dentry *top, struct mount *m, u32 depth)
 {
 	struct mount *c, *last = list_last_entry(&mount_list, struct mount, node);
 
 	list_for_each_entry(c, &mount_list, node) {
 		if (c->parent == old && c != m && dentry_is_below(c->mountpoint, top)) {
-			struct mount *copy = mount_alloc(c->sb, c->root, c->flags);
+			struct mount *copy = depth < COPY_DEPTH ? mount_alloc(c->sb, c->root, c->flags) : NULL;
 			struct path at = { m, c->mountpoint };
 			int err;
 
 			if (!copy)
-				return -ENOMEM;
+				return depth < COPY_DEPTH ? -ENOMEM : -ELOOP;
 			path_get(&at);
 			attach(copy, &at);
-			err = copy_submounts(c, c->root, copy);
+			err = copy_submounts(c, c->root, copy, depth + 1);
 			if (err)
 				return err;
 		}
@@ -321,7 +331,7 @@ static int do_bind(const char *source, struct path *p, u32 flags)
 		err = graft(m, p);
 		if (!err && (flags & MS_REC)) {
 			down_write(&mount_lock);
-			err = copy_submounts(from.mnt, from.dentry, m);
+			err = copy_submounts(from.mnt, from.dentry, m, 0);
 			up_write(&mount_lock);
 		} else if (err) {
 			mount_put(m);
@@ -380,7 +390,7 @@ static int do_move(const char *source, struct path *p)
 		return err;
 	}
 	down_write(&mount_lock);
-	if (from.dentry != from.mnt->root || !from.mnt->parent)
+	if (from.dentry != from.mnt->root || !from.mnt->parent || !in_tree(p->mnt))
 		err = -EINVAL;
 	else if (S_ISDIR(path_inode(&from)->mode) != S_ISDIR(path_inode(p)->mode))
 		err = -ENOTDIR;
@@ -435,29 +445,21 @@ int vfs_mount(const char *source, const char *dir, const char *type, u32 flags, 
 	return do_new_mount(source, &p, type, flags, data);
 }
 
-/* MNT_DETACH: the mount and everything below it leaves the tree now and ends when its last user does. */
-static void detach_tree(struct mount *m)
+/* MNT_DETACH: the mount and everything below it leaves the tree now and ends when its last user does. Leaves first. */
+static void detach_tree(struct mount *top)
 {
-	struct mount *c;
+	struct mount *m, *c;
 	struct path left;
 
-	for (;;) {
-		bool found = false;
-
-		list_for_each_entry(c, &mount_list, node)
-			if (c->parent == m) {
-				found = true;
-				break;
-			}
-		if (!found)
-			break;
-		detach_tree(c);
-	}
-	spin_lock(&dcache_lock);
-	detach_locked(m, &left);
-	spin_unlock(&dcache_lock);
-	path_put(&left);
-	mount_put(m);
+	do {
+		for (m = top; (c = first_child(m));)
+			m = c;
+		spin_lock(&dcache_lock);
+		detach_locked(m, &left);
+		spin_unlock(&dcache_lock);
+		path_put(&left);
+		mount_put(m);
+	} while (m != top);
 }
 
 /* p is the caller's reference on the mount's root. */
@@ -467,7 +469,7 @@ static int do_umount(struct path *p, int flags)
 	struct mount *m = p->mnt;
 	bool ours = false;
 
-	if (has_children(m))
+	if (first_child(m))
 		return -EBUSY;
 	spin_lock(&dcache_lock);
 	if (atomic_cmpxchg(&m->refs, 2, 0) == 2) { /* its own and ours */
