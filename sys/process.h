@@ -101,6 +101,7 @@ struct process {
 	struct timer cpu_timer;        /* looks at cpu_itimer and RLIMIT_CPU when they may be due */
 	struct list_head posix_timers; /* (s) */
 	int next_timer_id;
+	u32 nr_posix_timers;           /* (s) bounded by RLIMIT_SIGPENDING */
 	int oom_score_adj;
 	u32 personality;
 	bool dumpable, keepcaps, no_new_privs, oom_claimed;

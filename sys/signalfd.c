@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signalfd.c - blocked signals as records to read. The file holds a set; the signals are those of whoever reads. */
+/*
+ * signalfd.c - blocked signals as records to read. The file holds a set; the signals are those of whoever reads.
+ *
+ * poll and epoll leave entries in the wait queue of the process that asks, and an epoll can outlive that process (a child has
+ * it). So the file pins every process that ever polled it: entries are gone before the file is, and the file before the pins.
+ */
 #include "arch/uaccess.h"
 #include "lib/string.h"
 #include "mm/kmem/slab.h"
@@ -19,9 +24,56 @@ struct signalfd_info {
 };
 _Static_assert(sizeof(struct signalfd_info) == 128, "ABI");
 
+struct pin {
+	struct process *p;
+	struct pin *next;
+};
+struct signalfd {
+	sigset_t set;
+	spinlock_t lock; /* pins */
+	struct pin *pins;
+};
+
 static sigset_t *set_of(struct file *f)
 {
-	return (sigset_t *)f->private;
+	return &((struct signalfd *)f->private)->set;
+}
+
+/* => lock */
+static bool pinned(const struct signalfd *s, const struct process *p)
+{
+	for (const struct pin *pin = s->pins; pin; pin = pin->next)
+		if (pin->p == p)
+			return true;
+	return false;
+}
+
+/* => false: no memory, nothing may be queued */
+static bool pin_current(struct signalfd *s)
+{
+	struct pin *pin;
+	bool there;
+
+	spin_lock(&s->lock);
+	there = pinned(s, current_proc);
+	spin_unlock(&s->lock);
+	if (there)
+		return true;
+	pin = kmalloc(sizeof(*pin), GFP_KERNEL);
+	if (!pin)
+		return false;
+	pin->p = current_proc;
+	spin_lock(&s->lock);
+	there = pinned(s, current_proc);
+	if (!there) {
+		atomic_inc(&pin->p->refs);
+		pin->next = s->pins;
+		s->pins = pin;
+	}
+	spin_unlock(&s->lock);
+	if (there)
+		kfree(pin);
+	return true;
 }
 
 static int dequeue(sigset_t set, struct ksiginfo *info)
@@ -89,13 +141,22 @@ static ssize_t signalfd_read(struct file *f, void __user *buf, size_t n, u64 *po
 
 static u32 signalfd_poll(struct file *f, struct poll_table *pt)
 {
-	poll_wait(pt, &current_proc->signalfd_wait);
+	if (pt && pt->queue && pin_current(f->private))
+		poll_wait(pt, &current_proc->signalfd_wait);
 	return pending_in(*set_of(f)) ? POLLIN | POLLRDNORM : 0;
 }
 
 static void signalfd_release(struct file *f)
 {
-	kfree(f->private);
+	struct signalfd *s = f->private;
+	struct pin *pin;
+
+	while ((pin = s->pins)) {
+		s->pins = pin->next;
+		proc_put(pin->p);
+		kfree(pin);
+	}
+	kfree(s);
 }
 
 static const struct file_ops signalfd_ops = {
@@ -107,7 +168,8 @@ static const struct file_ops signalfd_ops = {
 
 static long do_signalfd(int fd, u64 user, u64 size, u32 flags)
 {
-	sigset_t mask, *set;
+	struct signalfd *s;
+	sigset_t mask;
 	struct file *f;
 	int err = signal_mask_arg(user, size, &mask);
 
@@ -129,13 +191,14 @@ static long do_signalfd(int fd, u64 user, u64 size, u32 flags)
 			wake_up_all(&current_proc->signalfd_wait);
 		return err;
 	}
-	set = kmalloc(sizeof(*set), GFP_KERNEL);
-	if (!set)
+	s = kzalloc(sizeof(*s), GFP_KERNEL);
+	if (!s)
 		return -ENOMEM;
-	*set = mask;
-	f = anon_file("[signalfd]", &signalfd_ops, set, O_RDWR | (flags & O_NONBLOCK), 0600);
+	s->set = mask;
+	spin_lock_init(&s->lock, RANK_LEAF, "signalfd");
+	f = anon_file("[signalfd]", &signalfd_ops, s, O_RDWR | (flags & O_NONBLOCK), 0600);
 	if (IS_ERR(f)) {
-		kfree(set);
+		kfree(s);
 		return PTR_ERR(f);
 	}
 	return fd_new(f, flags & O_CLOEXEC);

@@ -7,7 +7,8 @@
  * looks at the clock, and sets itself again for what is missing. Nobody without such a timer pays for it.
  *
  * A POSIX timer owns its queue entry: while the signal of the last expiry is still queued, further expiries only count
- * (overrun). Its period is then stretched to 1 ms at least: a program that does not look cannot drown the machine.
+ * (overrun). Its period is then stretched to 1 ms at least, as that of an interval timer whose signal nobody takes: a
+ * program that does not look cannot drown the machine.
  *
  * Locking: proc->lock for all state; functions run in the TIMER softirq.
  */
@@ -23,6 +24,7 @@ enum { ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF };
 #define SIGEV_THREAD_ID 4
 #define TIMER_ABSTIME 1
 #define MIN_PENDING_PERIOD NSEC_PER_MSEC
+#define MIN_PERIOD 10000u /* ns: a shorter one would leave no time for anything else */
 
 /* ---- ITIMER_REAL ---- */
 
@@ -30,11 +32,13 @@ static void real_expired(struct timer *t)
 {
 	struct process *p = container_of(t, struct process, real_timer);
 
+	bool unseen = READ_ONCE(p->pending.set) & sigmask(SIGALRM);
+
 	signal_send_process(p, SIGALRM, NULL);
 	if (p->real_interval_ns) {
-		u64 next = t->expires + p->real_interval_ns, now = ktime_get();
+		u64 now = ktime_get();
 
-		timer_start(t, next > now ? next : now + p->real_interval_ns);
+		timer_start(t, max(t->expires + p->real_interval_ns, now + (unseen ? MIN_PENDING_PERIOD : MIN_PERIOD)));
 	}
 }
 
@@ -224,28 +228,27 @@ struct posix_timer {
 	struct sigqueue entry;
 };
 
-static void posix_fire_locked(struct posix_timer *pt)
+/* => true: somebody is there to take it */
+static bool posix_fire_locked(struct posix_timer *pt)
 {
 	if (pt->notify == SIGEV_NONE)
-		return;
+		return false;
 	if (!list_empty(&pt->entry.node)) {
 		pt->overrun++;
-		return;
+		return false;
 	}
 	pt->overrun = 0;
 	if (pt->target && pt->target->exiting)
-		return;
-	signal_send_queued_locked(pt->proc, pt->target, &pt->entry);
+		return false;
+	return signal_send_queued_locked(pt->proc, pt->target, &pt->entry);
 }
 
 /* Sets the kernel timer for the next expiry. => proc->lock */
-static void posix_arm_locked(struct posix_timer *pt)
+static void posix_arm_locked(struct posix_timer *pt, u64 not_before)
 {
 	ktime_t at = clock_is_cpu(pt->clock) ? ktime_get() + NSEC_PER_MSEC : clock_to_ktime(pt->clock, pt->expires_ns);
 
-	if (!list_empty(&pt->entry.node))
-		at = max_t(ktime_t, at, ktime_get() + MIN_PENDING_PERIOD);
-	timer_start(&pt->timer, at);
+	timer_start(&pt->timer, max_t(ktime_t, at, not_before));
 }
 
 static u64 posix_now(const struct posix_timer *pt)
@@ -264,11 +267,12 @@ static void posix_expired(struct timer *t)
 {
 	struct posix_timer *pt = container_of(t, struct posix_timer, timer);
 	struct process *p = pt->proc;
-	u64 now = posix_now(pt);
+	u64 now = posix_now(pt), pause = MIN_PERIOD;
 
 	proc_lock(p);
 	if (pt->expires_ns && now >= pt->expires_ns) {
-		posix_fire_locked(pt);
+		if (!posix_fire_locked(pt))
+			pause = MIN_PENDING_PERIOD;
 		if (pt->interval_ns) {
 			u64 periods = (now - pt->expires_ns) / pt->interval_ns;
 
@@ -279,7 +283,7 @@ static void posix_expired(struct timer *t)
 		}
 	}
 	if (pt->expires_ns)
-		posix_arm_locked(pt);
+		posix_arm_locked(pt, ktime_get() + pause);
 	proc_unlock(p);
 }
 
@@ -320,6 +324,9 @@ static int event_arg(u64 user, struct posix_timer *pt)
 
 static void posix_free(struct posix_timer *pt)
 {
+	proc_lock(pt->proc);
+	pt->proc->nr_posix_timers--;
+	proc_unlock(pt->proc);
 	if (pt->target)
 		thread_put(&pt->target->thread);
 	kfree(pt);
@@ -344,8 +351,11 @@ SYSCALL(timer_create)
 	pt->entry.owner = pt;
 	proc_lock(p);
 	pt->id = p->next_timer_id++;
+	err = p->nr_posix_timers >= p->rlim[RLIMIT_SIGPENDING].cur ? -EAGAIN : 0;
+	p->nr_posix_timers++;
 	proc_unlock(p);
-	err = event_arg(a1, pt);
+	if (!err)
+		err = event_arg(a1, pt);
 	if (!err && clock == 3 && !pt->target) {
 		thread_get(current);
 		pt->target = current_task();
@@ -426,7 +436,7 @@ SYSCALL(timer_settime)
 	if (pt->expires_ns) {
 		if (!(a1 & TIMER_ABSTIME))
 			pt->expires_ns += now;
-		posix_arm_locked(pt);
+		posix_arm_locked(pt, 0);
 	}
 	proc_unlock(p);
 	return a3 ? copy_struct_to_user((void __user *)a3, &old) : 0;
