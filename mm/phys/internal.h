@@ -64,4 +64,12 @@ void zones_setup_marks(void);
 void zonelists_build(void);
 void page_wait_init(void);
 
+#define FREE_COUNTS 0x00000000ffffffffull /* mapcount -1, refs 0, read as one */
+static __always_inline u64 page_counts(const struct page *page)
+{
+	return *(const u64 *)&page->mapcount;
+}
+/* Reports a page that is not as it should be; the first one with a backtrace. */
+void bad_page(struct page *page, const char *why);
+
 #endif

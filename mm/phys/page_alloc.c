@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * page_alloc.c - the front door of the frame allocator.
+ * page_alloc.c - the front door of the frame allocator: taking. Giving back is page_free.c.
  *
  * Problem: nearly every allocation is one page from the nearest zone with enough memory, and must cost next to nothing;
  * the rest must find the right zone among many, under watermarks, and know what to do when there is none.
@@ -24,7 +24,6 @@
 
 DEFINE_EVENT(kmem, mm_page_alloc, "pfn=%lu order=%lu gfp_flags=%#lx migratetype=%lu", "pfn", "order", "gfp_flags",
 	     "migratetype");
-DEFINE_EVENT(kmem, mm_page_free, "pfn=%lu order=%lu", "pfn", "order");
 
 DEFINE_PER_CPU(struct pcp *[NR_ZIDS], pcp_of_zid);
 DEFINE_PER_CPU(struct pcp *[NR_ZONE_TYPES], pcp_preferred) = { &pcp_none, &pcp_none, &pcp_none, &pcp_none, &pcp_none };
@@ -53,29 +52,7 @@ bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark
 		     alloc_flags);
 }
 
-/* ---- preparing and judging pages ---------------------------------------------------------------- */
-
-/* A page about to be freed must not be in use in any of these ways. */
-#define FLAGS_BAD_AT_FREE                                                                                      \
-	(BIT(PG_locked) | BIT(PG_writeback) | BIT(PG_buddy) | BIT(PG_reserved) | BIT(PG_lru) | BIT(PG_slab) | \
-	 BIT(PG_tail) | BIT(PG_swapcache) | BIT(PG_lru_pending))
-#define FREE_COUNTS 0x00000000ffffffffull /* mapcount -1, refs 0, read as one */
-
-static noinline void bad_page(struct page *page, const char *why)
-{
-	static u32 reported;
-
-	if (reported++ < 20)
-		pr_err("page_alloc: bad page pfn %#lx: %s (flags %#lx mapcount %d refs %d mapping %p private %#lx)\n",
-		       page_to_pfn(page), why, page->flags, atomic_read(&page->mapcount), atomic_read(&page->refs),
-		       (void *)page->mapping, page->private);
-	WARN_ON(reported == 1);
-}
-
-static __always_inline u64 page_counts(const struct page *page)
-{
-	return *(const u64 *)&page->mapcount;
-}
+/* ---- preparing pages ---------------------------------------------------------------- */
 
 static noinline void make_compound(struct page *page, unsigned int order)
 {
@@ -85,13 +62,6 @@ static noinline void make_compound(struct page *page, unsigned int order)
 		t->head = page;
 	}
 	page[1].comp_order = order;
-}
-
-static noinline void break_compound(struct page *page, unsigned int order)
-{
-	for (struct page *t = page + 1, *end = page + (1ul << order); t < end; t++)
-		t->flags &= PAGE_ZONE_BITS;
-	page->flags &= ~BIT(PG_head);
 }
 
 static void clear_pages(struct page *page, unsigned int order)
@@ -109,11 +79,6 @@ static noinline struct page *note_alloc(struct page *page, gfp_t gfp, unsigned i
 {
 	trace_event(mm_page_alloc, page_to_pfn(page), order, gfp, gfp_mt(gfp));
 	return page;
-}
-
-static noinline void note_free(struct page *page, unsigned int order)
-{
-	trace_event(mm_page_free, page_to_pfn(page), order);
 }
 
 static noinline struct page *reschedule(struct page *page)
@@ -503,139 +468,6 @@ void *get_free_page(gfp_t gfp)
 	struct page *page = alloc_pages(gfp & ~(__GFP_HIGH_ZONE | __GFP_MOVABLE), 0);
 
 	return page ? page_address(page) : NULL;
-}
-
-/* ---- freeing -------------------------------------------------------------------------------------- */
-
-/* The open magazine is full, the pageblock is reserved or being isolated, or this is an interrupt. */
-static noinline void free_one_slow(struct page *page)
-{
-	unsigned int mt = pageblock_mt(page);
-
-	if (in_interrupt() || mt >= MT_PCPTYPES) {
-		zone_put(page_zone(page), page, 0);
-		return;
-	}
-	preempt_disable();
-	pcp_push_full(this_cpu_read(pcp_of_zid[page_zid(page)]), &this_cpu_read(pcp_of_zid[page_zid(page)])->list[mt], page);
-	preempt_enable();
-}
-
-/* A page in use is lost, but nothing else is; or somebody watches. */
-static noinline void free_one_odd(struct page *page)
-{
-	if ((page->flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS) {
-		bad_page(page, "freed page is in use");
-		return;
-	}
-	note_free(page, 0);
-	page->flags &= PAGE_ZONE_BITS;
-	count_vm_event(PGFREE);
-	free_one_slow(page);
-}
-
-/* A single page without references: onto this CPU's list. */
-static __always_inline void free_one(struct page *page)
-{
-	unsigned long flags = page->flags, zid = flags >> PAGE_NODE_SHIFT;
-	struct pcp_list *l;
-	unsigned int mt;
-
-	if (unlikely((flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS || event_mm_page_free.enabled)) {
-		free_one_odd(page);
-		return;
-	}
-	page->flags = zid << PAGE_NODE_SHIFT;
-	count_vm_event(PGFREE);
-	mt = pageblock_mt(page);
-	if (unlikely(mt >= MT_PCPTYPES)) {
-		free_one_slow(page);
-		return;
-	}
-	preempt_disable_short();
-	l = &this_cpu_read(pcp_of_zid[zid])->list[mt];
-	if (unlikely(l->room <= 0 || in_interrupt())) {
-		preempt_enable_short_later();
-		free_one_slow(page);
-		return;
-	}
-	page->pcp_next = l->head;
-	l->head = page;
-	l->room--;
-	preempt_enable_short();
-}
-
-static noinline void free_block(struct page *page, unsigned int order)
-{
-	unsigned int mt = pageblock_mt(page);
-	struct pcp *pcp;
-
-	if (page->flags & BIT(PG_head))
-		break_compound(page, order);
-	if (unlikely((page->flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS)) {
-		bad_page(page, "freed block is in use");
-		return;
-	}
-	page->flags &= PAGE_ZONE_BITS;
-	if (unlikely(event_mm_page_free.enabled))
-		note_free(page, order);
-	count_vm_events(PGFREE, 1ul << order);
-	if (order <= PCP_BIG_ORDER && likely(mt < MT_PCPTYPES && !in_interrupt())) {
-		preempt_disable();
-		pcp = this_cpu_read(pcp_of_zid[page_zid(page)]);
-		if ((s32)pcp->big[order - 1][mt].count < pcp->batch >> order) {
-			page->pcp_next = pcp->big[order - 1][mt].head;
-			pcp->big[order - 1][mt].head = page;
-			pcp->big[order - 1][mt].count++;
-			preempt_enable();
-			return;
-		}
-		preempt_enable();
-	}
-	zone_put(page_zone(page), page, order);
-}
-
-void free_frozen_page(struct page *page, unsigned int order)
-{
-	if (likely(order == 0))
-		free_one(page);
-	else
-		free_block(page, order);
-}
-
-void free_pages_order(struct page *page, unsigned int order)
-{
-	if (!atomic_dec_and_test(&page->refs))
-		return;
-	if (likely(order == 0))
-		free_one(page);
-	else
-		free_block(page, order);
-}
-
-void __page_free_last(struct page *page)
-{
-	if (unlikely(page->flags & (BIT(PG_lru) | BIT(PG_lru_pending))))
-		page_lru_release(page);
-	if (unlikely(page->flags & BIT(PG_head)))
-		free_block(page, compound_order(page));
-	else
-		free_one(page);
-}
-
-void free_page_list(struct list_head *list)
-{
-	struct page *page, *next;
-
-	list_for_each_entry_safe(page, next, list, lru)
-		free_one(page);
-	list_init(list);
-}
-
-void put_free_page(void *va)
-{
-	if (va)
-		free_pages_order(virt_to_page(va), 0);
 }
 
 /* ---- counters ------------------------------------------------------------------------------------- */
