@@ -98,6 +98,15 @@ void devfs_node(const char *name, umode_t mode, dev_t dev)
 	}
 }
 
+void devfs_remove(const char *name)
+{
+	struct path root = { devtmpfs_mount, devtmpfs->root };
+	int err = vfs_unlink(&root, name, 0);
+
+	if (err && err != -ENOENT)
+		pr_err("devtmpfs: remove %s: error %d", name, -err);
+}
+
 void devfs_symlink(const char *name, const char *target)
 {
 	struct path root = { devtmpfs_mount, devtmpfs->root };

@@ -349,6 +349,7 @@ void blkdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops 
 void devfs_symlink(const char *name, const char *target);
 /* devtmpfs node, made at boot or later: "tty", "shm/". mode includes S_IFCHR/S_IFBLK/S_IFDIR. */
 void devfs_node(const char *name, umode_t mode, dev_t dev);
+void devfs_remove(const char *name); /* with the rights of the caller, as devfs_node */
 #define MKDEV(ma, mi) ((dev_t)(ma) << 20 | (mi))
 #define MAJOR(d) ((d) >> 20)
 #define MINOR(d) ((d)&0xfffff)

@@ -41,7 +41,7 @@ static void cred_of_current(struct fs_cred *out, int real)
 {
 	const struct process *p = current->proc;
 
-	if (!p) {
+	if (!p || current_task()->as_kernel) {
 		*out = (struct fs_cred){ 0 };
 		return;
 	}

@@ -141,7 +141,7 @@ struct task {
 	u64 timer_slack_ns;
 	u32 ioprio;
 	u64 trap_nr, trap_error, trap_addr; /* last exception, for signal frames (c) */
-	u32 sys_nr_done;
+	bool as_kernel;                /* file system rights of the kernel for a moment (c) */
 };
 
 /* proc->lock: timers send signals from softirqs, so these stay off; interrupts stay on (thread lists may be long). */

@@ -25,7 +25,6 @@ struct pty_pair {
 };
 
 static struct pty_pair *pairs[NR_PTYS];
-static bool node_made[NR_PTYS];
 static DEFINE_MUTEX(pty_lock, RANK_TTY);
 
 static struct pty_pair *pair_of(struct tty *tty)
@@ -228,10 +227,27 @@ static struct pty_pair *new_pair(int index)
 	return pair;
 }
 
+/* The slave's device node comes and goes with the pair, whoever the caller is. => pty_lock */
+static void slave_node(int index, bool make)
+{
+	bool before = current->proc && current_task()->as_kernel;
+	char name[16];
+
+	scnprintf(name, sizeof(name), "pts/%d", index);
+	if (current->proc)
+		current_task()->as_kernel = true;
+	if (make)
+		/* the node is root's: let another user reach the slave he has just made */
+		devfs_node(name, S_IFCHR | (current_proc->cred.euid ? 0666 : 0620), MKDEV(136, index));
+	else
+		devfs_remove(name);
+	if (current->proc)
+		current_task()->as_kernel = before;
+}
+
 static int ptm_open(struct inode *inode, struct file *f)
 {
 	struct pty_pair *pair;
-	char name[16];
 	int index, err = -ENOSPC;
 
 	mutex_lock(&pty_lock);
@@ -246,11 +262,7 @@ static int ptm_open(struct inode *inode, struct file *f)
 		pair->master.open_count = 1;
 		f->private = &pair->master;
 		f->version = TTY_NEVER_DEAD;
-		if (!node_made[index]) {
-			scnprintf(name, sizeof(name), "pts/%d", index);
-			devfs_node(name, S_IFCHR | 0620, MKDEV(136, index));
-			node_made[index] = true;
-		}
+		slave_node(index, true);
 	}
 	mutex_unlock(&pty_lock);
 	return err;
@@ -262,6 +274,7 @@ static void ptm_release(struct file *f)
 
 	mutex_lock(&pty_lock);
 	pairs[m->index] = NULL;
+	slave_node(m->index, false);
 	m->open_count = 0;
 	mutex_unlock(&pty_lock);
 	tty_hangup(slave);
