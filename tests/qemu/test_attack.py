@@ -3,6 +3,14 @@ import re
 
 import pytest
 
+# Nodes of the family tree of address spaces: where two processes fork at once, its shape differs.
+TOLERATED = {"slab anon_vma": 4}
+
+
+def objects(text):
+    """{"slab inode": 365, ...}"""
+    return {name: int(n) for name, n in (line.rsplit(" ", 1) for line in text.splitlines())}
+
 
 def attack(boot, calls, files, seed, cpus, limit):
     run = boot(autorun=f"/lab/attack {calls} {files} {seed}", debug=True, cpus=cpus, mem="192M",
@@ -11,17 +19,20 @@ def attack(boot, calls, files, seed, cpus, limit):
     assert re.search(rf"^sysfuzz: {calls} calls", run.text, re.M)
     assert re.search(rf"^elffuzz: {files} files", run.text, re.M)
     assert not set(run.section("files-before").split()) ^ set(run.section("files-after").split())
-    before, after = run.section("before").splitlines(), run.section("after").splitlines()
-    changed = [f"{a}  ->  {b}" for a, b in zip(before, after) if a != b]
-    assert len(before) == len(after) and not changed, "\n".join(changed)
+    before, after = objects(run.section("before")), objects(run.section("after"))
+    assert set(before) == set(after) and before["free"] > 0
+    changed = [f"{name}: {before[name]}  ->  {after[name]}" for name in before
+               if abs(before[name] - after[name]) > TOLERATED.get(name, 0)]
+    assert not changed, "\n".join(changed)
 
 
-@pytest.mark.parametrize("cpus", [1, 2])
-def test_attack(boot, cpus):
-    attack(boot, 5000, 300, 11, cpus, 600)
+# About 90 s of host time on two CPUs.
+@pytest.mark.parametrize("calls,files,seed,cpus", [(5000, 300, 11, 1), (100000, 10000, 1, 2)])
+def test_attack(boot, calls, files, seed, cpus):
+    attack(boot, calls, files, seed, cpus, 1800)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(2, 8))
 def test_long_attack(boot, seed):
-    attack(boot, 100000, 10000, seed, 2, 6000)
+    attack(boot, 100000, 10000, seed, 1 + seed % 4, 6000)
