@@ -195,7 +195,7 @@ make format [F=file] clang-format
 make clean, distclean
 
 run:    NODES=2 CPUS=1 MEM=512M CLOCK=paced|virtual|wall ACCEL=tcg|kvm APPEND="words"
-        EXTRA=dir (into the initramfs) OUT=file (second serial port) KERNEL=1 (-kernel)
+        EXTRA=dir (its contents laid over / of the guest) OUT=file (second serial port) KERNEL=1 (-kernel)
         NODESPEC=256M:0-1,128M:,0:2 (uneven nodes: size:cpus,...)
 build:  DEBUG=1 TESTS=1 BUILD=dir CC=clang CROSS_COMPILE=prefix- V=1
         BUSYBOX=file (a static x86-64 one) MUSL_CC=compiler (for user/)

@@ -251,12 +251,13 @@ int tunable_store(struct tunable *t, const char *value)
 
 	if (parse_s64(value, &v))
 		return -EINVAL;
-	if (v < t->min || v > t->max) {
-		s64 clamped = clamp(v, (s64)t->min, (s64)t->max);
-
-		pr_notice("tunable: %s=%ld is outside %ld..%ld, using %ld", t->name, (long)v, t->min, t->max,
-			  (long)clamped);
-		v = clamped;
+	if (v < t->min) { /* nobody means the minimum by -1 */
+		pr_notice("tunable: %s=%ld is outside %ld..%ld, refused", t->name, (long)v, t->min, t->max);
+		return -EINVAL;
+	}
+	if (v > t->max) {
+		pr_notice("tunable: %s=%ld is outside %ld..%ld, using %ld", t->name, (long)v, t->min, t->max, t->max);
+		v = t->max;
 	}
 	WRITE_ONCE(*t->value, v);
 	if (t->changed)

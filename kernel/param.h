@@ -54,7 +54,7 @@ struct quire_switch {
 #define switch_value(name_) READ_ONCE(switch_##name_.value)
 
 /*
- * Tunable: a number under /proc/sys (name "vm/dirty_ratio", "kernel/..."), validated and clamped with a log line; the
+ * Tunable: a number under /proc/sys (name "vm/dirty_ratio", "kernel/..."), validated; the
  * boot parameter of the same name is "sysctl.vm.dirty_ratio=". changed (may be NULL) runs after each store.
  */
 struct tunable {
@@ -68,7 +68,8 @@ struct tunable {
 		.name = name_, .value = &(var), .min = min_, .max = max_, .changed = changed_ }
 extern struct tunable __tunables_start[], __tunables_end[];
 extern struct quire_switch __switches_start[], __switches_end[];
-int tunable_store(struct tunable *t, const char *text); /* 0 or -EINVAL */
+/* Above the maximum: clamped, with a log line. => 0, or -EINVAL: no number, or below the minimum (with a log line) */
+int tunable_store(struct tunable *t, const char *text);
 int switch_store(struct quire_switch *s, const char *text);
 
 #endif

@@ -6,7 +6,7 @@
  * real-time threads, the running one included, stand in the list of their priority; the first of the highest list runs.
  * FIFO keeps its place at the head when something higher interrupts it; RR goes to the tail when its 100 ms are over.
  * A runaway real-time thread would lock everybody else out for good, so real-time work may take 950 ms of each second; then
- * the others run until the second is over (only if there are any). kernel/sched_rt_runtime_us = 1000000 turns that off.
+ * the others run until the second is over (only if there are any). kernel/sched_rt_runtime_us = -1 turns that off.
  * Invariants: bit p set <=> queue[p] not empty; nr counts them all. Locking: the run queue's.
  */
 #include "kernel/param.h"
@@ -16,7 +16,7 @@
 #define RT_PERIOD_NS NSEC_PER_SEC
 
 static long rt_runtime_us = 950000;
-TUNABLE("kernel/sched_rt_runtime_us", rt_runtime_us, 1000, 1000000, NULL);
+TUNABLE("kernel/sched_rt_runtime_us", rt_runtime_us, -1, 1000000, NULL);
 
 static inline void mark(struct rt_rq *rt, u32 prio)
 {

@@ -262,6 +262,8 @@ long do_clone(const struct clone_args *args)
 
 	if (ret)
 		return ret;
+	if ((long)proc_nr_threads_total() >= READ_ONCE(threads_max))
+		return -EAGAIN;
 	task = task_alloc(-1);
 	if (!task)
 		return -ENOMEM;

@@ -184,7 +184,7 @@ static int no_lines_show(struct seq *seq)
 }
 SHOW("/proc/diskstats", 0444, no_lines_show, NULL);
 
-static long threads_max = 32768;
+long threads_max = 32768;
 TUNABLE("kernel/threads-max", threads_max, 20, 32768, NULL);
 
 static int ngroups_show(struct seq *seq)

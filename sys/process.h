@@ -178,6 +178,7 @@ struct aspace *proc_get_mm(struct process *p);
 struct files *proc_get_files(struct process *p);
 struct fs_context *proc_get_fs(struct process *p);
 u32 proc_nr_threads_total(void);
+extern long threads_max; /* /proc/sys/kernel/threads-max: clone gives -EAGAIN from there on */
 
 /* fork.c */
 #define CLONE_VM 0x100ul
