@@ -81,9 +81,10 @@ static inline size_t used(const struct pipe *p)
 	return READ_ONCE(p->head) - READ_ONCE(p->tail);
 }
 
+/* The page the tail stands in is not given to the head again: it goes away when the tail leaves it. */
 static inline size_t room(const struct pipe *p)
 {
-	return (size_t)p->slots * PAGE_SIZE - used(p);
+	return (size_t)p->slots * PAGE_SIZE - (READ_ONCE(p->head) - (READ_ONCE(p->tail) & ~(u64)(PAGE_SIZE - 1)));
 }
 
 static inline u32 slot_of(const struct pipe *p, u64 pos)

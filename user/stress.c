@@ -526,6 +526,7 @@ static void test_many(void)
 	unsigned long record[64], next[MAX_WORKERS] = { 0 };
 	unsigned got = 0;
 	pid_t reader;
+	ssize_t n;
 
 	if (pipe(many_pipe) < 0)
 		die("stress: pipe");
@@ -538,7 +539,7 @@ static void test_many(void)
 		return;
 	}
 	close(many_pipe[1]);
-	while (read(many_pipe[0], record, sizeof(record)) == sizeof(record)) {
+	while ((n = read(many_pipe[0], record, sizeof(record))) == sizeof(record)) {
 		unsigned long who = record[0] >> 32;
 
 		if (who >= workers || (record[0] & 0xffffffff) != next[who]++ || record[63] != record[0])
@@ -546,7 +547,7 @@ static void test_many(void)
 		got++;
 	}
 	if (got != workers * rounds * 4)
-		bad("many: %u records", got);
+		bad("many: %u records, then %zd (%s)", got, n, n < 0 ? strerror(errno) : "end");
 	_exit(0);
 }
 
