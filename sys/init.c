@@ -18,6 +18,7 @@
 #include "mm/kmem/vmalloc.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/reclaim.h"
+#include "sys/boot_times.h"
 #include "sys/files.h"
 #include "sys/futex.h"
 #include "sys/pipe.h"
@@ -121,6 +122,7 @@ static void first_steps(struct task *task, struct pt_regs *regs)
 
 		if (!err) {
 			pr_info("init: %s is PID 1", candidates[i]);
+			boot_mark("first program");
 			return;
 		}
 		n += scnprintf(tried + n, sizeof(tried) - n, "%s%s (error %d)", n ? ", " : "", candidates[i], -err);

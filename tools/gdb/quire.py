@@ -113,6 +113,8 @@ class Stacks(Command):
             if argument and t["comm"].string() != argument:
                 continue
             print(f"{int(t['tid'])} {t['comm'].string()} {STATES.get(int(t['state']), '?')} cpu {int(t['cpu'])}")
+            if not int(t["state"]):
+                continue                        # on a CPU or about to be: quire-cpu N and bt
             saved = int(t["arch"]["rsp"])       # as arch_switch_stacks left it: 4 words, rbp, rbx, rip
             low, high = int(t["stack"]), int(t["stack"]) + 16384
 
