@@ -71,8 +71,9 @@ static bool isolation_border(const struct buddy *b, unsigned long pfn, unsigned 
 	return m != n && (m == MT_ISOLATE || n == MT_ISOLATE);
 }
 
-void buddy_free(struct buddy *b, struct page *page, unsigned int order)
+unsigned int buddy_free(struct buddy *b, struct page *page, unsigned int order)
 {
+	const unsigned int from = order;
 	const unsigned long want = b->flags | BIT(PG_buddy);
 	unsigned long pfn = page_to_pfn(page);
 	unsigned long bit = 1ul << order;
@@ -91,6 +92,7 @@ void buddy_free(struct buddy *b, struct page *page, unsigned int order)
 		pfn &= ~bit;
 	}
 	block_add(b, page, order, buddy_mt(b, pfn));
+	return order - from;
 }
 
 /* Gives the halves that are too many back, the upper ones first. */

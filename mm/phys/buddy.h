@@ -14,8 +14,8 @@
  */
 void buddy_init(struct buddy *b, unsigned long start_pfn, unsigned long end_pfn, u8 *pageblock_mt, unsigned long flags);
 
-/* Puts 2^order frames back, merged with free neighbours. => refs 0, no flags but the zone bits. */
-void buddy_free(struct buddy *b, struct page *page, unsigned int order);
+/* Puts 2^order frames back, merged with free neighbours. => refs 0, no flags but the zone bits; number of merges */
+unsigned int buddy_free(struct buddy *b, struct page *page, unsigned int order);
 
 /*
  * Takes 2^order frames of a migrate type: its own lists, then (fallback) the largest block of another type, then RESERVE.

@@ -127,15 +127,54 @@ bool pcp_refill(struct pcp *pcp, enum migratetype mt)
 }
 
 /*
+ * Pages on their way to the buddy. A batch is at most 32 of them, but each may merge through every order (the last page of
+ * a mapping whose neighbours are free already), so what bounds the section is steps: one per merge, two per block.
+ */
+#define FREE_STEPS_MAX 40
+struct give_back {
+	struct zone *zone;
+	unsigned long flags;
+	u32 steps, pages; /* in this section */
+};
+
+static void section_begin(struct give_back *g)
+{
+	spin_lock_irqsave_l(&g->zone->lock, g->flags, "pcp_free");
+	g->steps = g->pages = 0;
+}
+
+static void section_end(struct give_back *g)
+{
+	zone_sync_free(g->zone);
+	g->zone->pages_scanned = 0;
+	irq_work(g->pages);
+	spin_unlock_irqrestore_l(&g->zone->lock, g->flags, "pcp_free");
+}
+
+static noinline void breathe(struct give_back *g)
+{
+	section_end(g);
+	section_begin(g);
+}
+
+static __always_inline void give(struct give_back *g, struct page *page, unsigned int order)
+{
+	if (unlikely(g->steps > FREE_STEPS_MAX))
+		breathe(g);
+	g->steps += 2 + buddy_free(&g->zone->buddy, page, order);
+	g->pages += 1u << order;
+}
+
+/*
  * Frees the frames of one aligned group of 32 whose bit is set: a pair of neighbours at each level becomes one block of
  * the next, and only what has no partner goes to the buddy.
  */
-static noinline void free_group(struct buddy *b, struct page *base, u32 set)
+static noinline void free_group(struct give_back *g, struct page *base, u32 set)
 {
 	static const u32 even[5] = { 0x55555555, 0x11111111, 0x01010101, 0x00010001, 0x00000001 };
 
 	if (likely(set == U32_MAX)) {
-		buddy_free(b, base, 5);
+		give(g, base, 5);
 		return;
 	}
 	for (unsigned int order = 0; set; order++) {
@@ -143,7 +182,7 @@ static noinline void free_group(struct buddy *b, struct page *base, u32 set)
 		u32 alone = set & ~(pairs | pairs << (1u << (order & 31)));
 
 		for (; alone; alone &= alone - 1)
-			buddy_free(b, base + __ffs(alone), order);
+			give(g, base + __ffs(alone), order);
 		set = pairs;
 	}
 }
@@ -156,12 +195,11 @@ static noinline void free_group(struct buddy *b, struct page *base, u32 set)
  */
 static void free_chain(struct pcp *pcp, struct pcp_list *l, struct page *page)
 {
-	struct buddy *b = &pcp->zone->buddy;
+	struct give_back g = { .zone = pcp->zone };
 	struct page *first = NULL, *group = NULL;
 	u32 set = 0, first_set = 0;
-	unsigned long flags;
 
-	spin_lock_irqsave_l(&pcp->zone->lock, flags, "pcp_free");
+	section_begin(&g);
 	for (;; page = page->pcp_next) {
 		unsigned long at = (unsigned long)page;
 
@@ -174,7 +212,7 @@ static void free_chain(struct pcp *pcp, struct pcp_list *l, struct page *page)
 				first = group;
 				first_set = set;
 			} else if (set) {
-				free_group(b, group, set);
+				free_group(&g, group, set);
 			}
 			group = (struct page *)(at & GROUP_MASK);
 			set = 0;
@@ -184,11 +222,8 @@ static void free_chain(struct pcp *pcp, struct pcp_list *l, struct page *page)
 		set |= 1u << (at / sizeof(struct page) & 31);
 	}
 	if (l->carry_set)
-		free_group(b, l->carry, l->carry_set);
-	zone_sync_free(pcp->zone);
-	pcp->zone->pages_scanned = 0;
-	irq_work(PCP_BATCH_MAX);
-	spin_unlock_irqrestore_l(&pcp->zone->lock, flags, "pcp_free");
+		free_group(&g, l->carry, l->carry_set);
+	section_end(&g);
 	l->carry = first;
 	l->carry_set = first_set;
 }
