@@ -43,6 +43,14 @@ def test_sections_keep_the_bound(boot, nodes):
     assert longest[3] <= BOUND, f"{longest}\n{run.section('stacks')[:2000]}"
 
 
+def test_fragmented_memory_keeps_the_bound(boot):
+    """Pages whose neighbours are free merge through many orders: the bound is on work, not on pages."""
+    run = boot(autorun="for n in 2 8 64 1024; do frag 300M $n; done; "
+                       "/lab/mark hist cat /sys/kernel/tracing/irqsoff_hist")
+    longest = max(rows(run.section("hist")), key=lambda row: row[3])
+    assert longest[3] <= BOUND, longest
+
+
 def test_report_layout(boot):
     run = boot(autorun="/lab/traced", nodes=2, cpus=1)
     lines = run.section("report").splitlines()
