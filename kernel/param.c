@@ -50,6 +50,8 @@ static const char *cut_word(const char *p, char **to)
 			*out++ = *p;
 	}
 	*out++ = 0;
+	if (quote)
+		pr_warn("param: the quote %c in \"%.40s\" is not closed, it ends with the line", quote, *to);
 	*to = out;
 	return p;
 }

@@ -72,6 +72,8 @@ static int append(struct exec_strings *s, const char *from, bool kernel)
 		}
 		if (got < 0)
 			return got;
+		if (len + got >= MAX_ARG_STRLEN) /* no room for its NUL */
+			return -E2BIG;
 		if ((size_t)got < n) {
 			s->bytes += got + 1;
 			return 0;

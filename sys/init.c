@@ -77,7 +77,7 @@ static void unpack_initramfs(void)
 		int err = initramfs_unpack(__va(m->start), m->end - m->start);
 
 		if (err)
-			pr_err("init: initramfs %s (%llu bytes) not usable: error %d", m->name,
+			pr_err("init: initramfs %s (%llu bytes) not usable: error %d", m->name[0] ? m->name : "without a name",
 			       (unsigned long long)(m->end - m->start), -err);
 		free_reserved_range(ALIGN_DOWN(m->start, PAGE_SIZE), ALIGN_UP(m->end, PAGE_SIZE), "initramfs");
 	}

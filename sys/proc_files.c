@@ -181,7 +181,9 @@ static int limits_show(struct seq *seq, pid_t pid, pid_t tid)
 				seq_printf(seq, "%-20s ", "unlimited");
 			else
 				seq_printf(seq, "%-20llu ", (unsigned long long)v[k]);
-		seq_printf(seq, "%-10s\n", rows[i].unit);
+		if (rows[i].unit[0])
+			seq_printf(seq, "%-10s", rows[i].unit);
+		seq_putc(seq, '\n');
 	}
 	proc_put(p);
 	return 0;

@@ -9,6 +9,7 @@
 #include "sys/syscall_trace.h"
 #include "arch/uaccess.h"
 #include "kernel/printk.h"
+#include "lib/errno_name.h"
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "sched/sched.h"
@@ -121,8 +122,10 @@ static void print_call(u64 nr, const u64 *args, long result, bool done)
 	}
 	if (!done)
 		scnprintf(text + n, sizeof(text) - n, ")");
-	else if (result < 0 && result >= -530)
-		scnprintf(text + n, sizeof(text) - n, ") = -errno %ld", -result);
+	else if (result < 0 && errno_name(result))
+		scnprintf(text + n, sizeof(text) - n, ") = -1 %s", errno_name(result));
+	else if (result < 0 && result >= -530) /* how the call is restarted or ended is decided on the way out */
+		scnprintf(text + n, sizeof(text) - n, ") = interrupted (%ld)", -result);
 	else
 		scnprintf(text + n, sizeof(text) - n, result > 65535 ? ") = 0x%lx" : ") = %ld", result);
 	printk(LOG_INFO, "%s", text);

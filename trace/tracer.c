@@ -151,10 +151,11 @@ void trace_init(void)
 	for (u32 i = 0; i < nr_irq_sites; i++)
 		__irq_sites_start[i].id = i;
 	have_stats = allocate_stats();
-	if (tracer == NR_TRACERS)
+	if (tracer == NR_TRACERS) {
 		pr_warn("tracer: tracer=%s is not irqsoff, preemptoff, preemptirqsoff or nop, ignored", boot_tracer);
-	else
-		tracer_current = have_stats ? tracer : TRACER_NOP;
+		tracer = TRACER_IRQSOFF;
+	}
+	tracer_current = have_stats ? tracer : TRACER_NOP;
 	tracing_is_on = boot_tracing;
 	event_init();
 	forget_open();

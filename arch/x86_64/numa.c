@@ -60,8 +60,8 @@ static void build_flat(const struct numa_input *in, struct numa_info *out, int *
 		cpu_node[i] = 0;
 }
 
-/* Equal shares of the RAM, cut at 2 MiB, in address order; CPUs dealt out in order. */
-static void build_fake(const struct numa_input *in, struct numa_info *out, int *cpu_node)
+/* Equal shares of the RAM, cut at 2 MiB, in address order; CPUs dealt out in order. => false: so many there cannot be */
+static bool build_fake(const struct numa_input *in, struct numa_info *out, int *cpu_node)
 {
 	u64 total = 0, share, left, at = 0;
 	int node = 0, nodes = in->fake_nodes;
@@ -71,8 +71,7 @@ static void build_fake(const struct numa_input *in, struct numa_info *out, int *
 			total += in->boot->ranges[i].end - in->boot->ranges[i].start;
 	if (nodes > MAX_NODES || total / MiB(16) < (u64)nodes) {
 		in->log("numa=fake=%u: needs at most %d nodes of at least 16 MiB, ignored", in->fake_nodes, MAX_NODES);
-		build_flat(in, out, cpu_node, "none");
-		return;
+		return false;
 	}
 	reset(out, "numa=fake");
 	out->nr_nodes = nodes;
@@ -101,6 +100,7 @@ static void build_fake(const struct numa_input *in, struct numa_info *out, int *
 		out->pxm[i] = i;
 	for (u32 i = 0; i < in->nr_cpus; i++)
 		cpu_node[i] = (u64)i * nodes / max(in->nr_cpus, (u32)nodes);
+	return true;
 }
 
 /* ---- SRAT --------------------------------------------------------------------------------------- */
@@ -248,10 +248,8 @@ void numa_build(const struct numa_input *in, struct numa_info *out, int *cpu_nod
 	u32 domains[MAX_NODES];
 	int n;
 
-	if (in->fake_nodes) {
-		build_fake(in, out, cpu_node);
+	if (in->fake_nodes && build_fake(in, out, cpu_node))
 		return;
-	}
 	if (in->off || !in->srat || !in->srat->nr_mem) {
 		build_flat(in, out, cpu_node, in->off ? "numa=off" : "none");
 		return;

@@ -109,7 +109,7 @@ static __init void take_from_top(int node, unsigned long take)
 
 static __init void place_movable(void)
 {
-	unsigned long pages[MAX_NODES] = { 0 }, take[MAX_NODES];
+	unsigned long pages[MAX_NODES] = { 0 }, take[MAX_NODES], total = 0;
 
 	for (int n = 0; n < MAX_NODES; n++)
 		movable_start[n] = ~0ul;
@@ -118,6 +118,11 @@ static __init void place_movable(void)
 	for (u32 i = 0; i < bootmem.nr_memory; i++)
 		pages[bootmem.memory[i].node] += (bootmem.memory[i].end - bootmem.memory[i].start) >> PAGE_SHIFT;
 	movable_split(movablecore >> PAGE_SHIFT, pages, take, nr_nodes);
+	for (int n = 0; n < nr_nodes; n++)
+		total += take[n];
+	if (total < movablecore >> PAGE_SHIFT)
+		pr_warn("phys: movablecore=%lluM is more than can be movable, using %luM",
+			(unsigned long long)(movablecore >> 20), total >> (20 - PAGE_SHIFT));
 	for (int n = 0; n < nr_nodes; n++) {
 		take_from_top(n, take[n]);
 		/* What the kernel allocates from here on cannot move. */
