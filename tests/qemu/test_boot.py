@@ -22,7 +22,7 @@ def test_prompt(console, firmware):
     assert session.leave() == qq.EXIT_PASS
 
 
-@pytest.mark.parametrize("firmware", ["bios", "uefi"])
+@pytest.mark.parametrize("firmware", ["bios"])
 def test_iso_autorun(boot, firmware):
     text = boot(autorun="/lab/mark line echo one  two; cat /proc/cmdline", firmware=firmware).text
     assert "\none two\n" in text
