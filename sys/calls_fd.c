@@ -178,9 +178,9 @@ static long file_ioctl(struct file *f, unsigned int cmd, u64 arg)
 		return -EOPNOTSUPP;
 	case FIONREAD:
 		if (S_ISREG(f->inode->mode)) {
-			s64 left = f->inode->mapping ? (s64)(f->inode->mapping->size - f->pos) : 0;
+			u64 size = f->inode->mapping ? f->inode->mapping->size : 0;
 
-			return put_user_u32(max(left, 0), (u32 __user *)arg);
+			return put_user_u32(size - f->pos, (u32 __user *)arg); /* cut to an int, as Linux does */
 		}
 		break;
 	}

@@ -17,6 +17,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 #include "mm/kmem/slab.h"
+#include "mm/vm/aspace.h"
 #include "sys/process.h"
 #include "sys/shm_internal.h"
 #include "sys/syscall.h"
@@ -123,7 +124,7 @@ static bool owner(const struct segment *s)
 
 static struct segment *segment_new(int key, size_t bytes, int flags)
 {
-	struct segment *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct segment *s = vm_may_commit(VM_ACCOUNT, pages_of(bytes)) ? kzalloc(sizeof(*s), GFP_KERNEL) : NULL;
 	char name[16];
 
 	if (!s)

@@ -169,6 +169,8 @@ void vm_unmap_mapping(struct mapping *m, unsigned long first, unsigned long last
 struct seq;
 unsigned long vm_committed_pages(void); /* Committed_AS */
 unsigned long vm_commit_limit(void);    /* CommitLimit */
+/* May npages more be promised under vm/overcommit_memory? vm_flags without VM_ACCOUNT: always. */
+bool vm_may_commit(unsigned long vm_flags, unsigned long npages);
 /* Resident pages now; also raises hiwater_rss. */
 unsigned long vm_rss(struct aspace *mm);
 int vm_show_maps(struct seq *seq, struct aspace *mm);

@@ -147,7 +147,6 @@ unsigned long get_unmapped_area(struct aspace *mm, unsigned long hint, size_t le
 bool may_expand_vm(struct aspace *mm, unsigned long vm_flags, unsigned long npages);
 void vm_stat_account(struct aspace *mm, unsigned long vm_flags, long npages);
 void vm_commit(unsigned long vm_flags, long npages); /* overcommit.c */
-bool vm_may_commit(unsigned long vm_flags, unsigned long npages);
 extern long vm_max_map_count, vm_mmap_min_addr;
 /* Anonymous memory at [start, start + len): 0 or -errno; merges. */
 int do_brk_flags(struct aspace *mm, unsigned long start, size_t len, unsigned long vm_flags);
