@@ -160,13 +160,15 @@ static void anon_vma_splice(struct anon_vma *av)
 	mutex_unlock(&root->lock);
 }
 
+/* Returns the parent, whose count for av the caller puts. It is read under the lock: splicing may just give av another. */
 static struct anon_vma *anon_vma_free(struct anon_vma *av)
 {
-	struct anon_vma *parent = av->parent;
+	struct anon_vma *parent = READ_ONCE(av->parent);
 
 	ASSERT(list_empty(&av->vmas) && list_empty(&av->children));
 	if (parent) {
 		mutex_lock(&av->root->lock);
+		parent = av->parent;
 		list_del(&av->sibling);
 		mutex_unlock(&av->root->lock);
 	}
