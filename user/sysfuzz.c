@@ -404,6 +404,7 @@ int main(int argc, char **argv)
 			printf(", signal %d: %u", i, killed[i]);
 	printf(", stopped by force: %u\n", hung);
 	remove_segments();
+	restore();
 	if (system("rm -rf " DIR) != 0)
 		printf("sysfuzz: " DIR " could not be removed\n");
 	return 0;
