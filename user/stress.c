@@ -786,7 +786,7 @@ static void test_mounts(void)
 	}
 }
 
-/* ---- terminals: hung up while others use them ---------------------------------------------------------------------------------- */
+/* ---- terminals: hung up while others use them ---- */
 
 static void tty_child(const char *slave, uint64_t seed)
 {
@@ -840,7 +840,7 @@ static void test_tty(void)
 	in_processes("tty", tty_worker);
 }
 
-/* -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
