@@ -25,7 +25,7 @@ struct page *buddy_alloc(struct buddy *b, unsigned int order, enum migratetype m
 
 /*
  * Takes up to n (<= PCP_BATCH_MAX) single frames, whole small blocks first, chained through pcp_next.
- * => how many; *chain = first.
+ * => how many (fewer where memory is fragmented: the work is bounded; 0: there is none); *chain = first.
  */
 unsigned int buddy_alloc_bulk(struct buddy *b, enum migratetype mt, unsigned int n, struct page **chain, struct page **claim);
 
