@@ -195,7 +195,7 @@ static bool next_record(u64 *seq, struct record *r)
 			return true;
 		}
 		if (got == 0 && (*seq >= READ_ONCE(head) || !panic_in_progress()))
-			return false; /* in panic nobody finishes a half-written record: step over it */
+			return false; /* in panic nobody finishes it: step over */
 		(*seq)++;
 	}
 }

@@ -14,7 +14,8 @@ struct cpio_iter {
 	const char *error; /* what was wrong, after -EINVAL; pos says where */
 };
 struct cpio_entry {
-	const char *name; /* NUL-terminated, inside the archive, without leading "/" and "./"; "" is the root */
+	/* NUL-terminated, inside the archive, without leading "/" and "./"; "" is the root */
+	const char *name;
 	const u8 *data;   /* file contents, or the target of a symbolic link (not terminated) */
 	size_t size;
 	u32 ino, mode, uid, gid, nlink, mtime;

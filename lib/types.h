@@ -7,7 +7,7 @@
 #define LIB_TYPES_H
 
 #if !defined(__x86_64__) || !defined(__LP64__)
-#error "Quire is an x86-64 kernel: use an x86-64 compiler, for example make CROSS_COMPILE=x86_64-linux-gnu-"
+#error "Quire is an x86-64 kernel: use make CROSS_COMPILE=x86_64-linux-gnu- or the like"
 #endif
 
 #include <stdarg.h>
