@@ -2,15 +2,23 @@
 /*
  * oom_hooks.c - which process pays when memory is gone.
  *
- * The claim of a process is what killing it gives back: resident pages and page tables, moved by oom_score_adj thousandths
- * of all memory (-1000: never). PID 1 is exempt. Counters of an address space are read under proc->lock, where the pointer
- * is still good; nothing here allocates.
+ * The claim of a process is what killing it gives back: anonymous pages and page tables; of file and shared pages, which
+ * mostly stay when their user goes, a quarter counts. It is moved by oom_score_adj thousandths of all memory (-1000: never).
+ * PID 1 is exempt. Counters of an address space are read under proc->lock, where the pointer is still good; nothing here
+ * allocates.
+ *
+ * A fork bomb is a thousand processes that are each smaller than the shell that started them. So claims are first summed
+ * over families: a process and those of its descendants that have not executed a program of their own. The worst family
+ * pays: with its largest member if that one holds a quarter of it (a server and the one worker that grew), else with all.
+ * Families are followed under proc_tree_lock.
  */
 #include "kernel/printk.h"
 #include "lib/string.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/reclaim.h"
 #include "sys/procinfo.h"
+
+#define MAX_GENERATIONS 64
 
 struct claim {
 	unsigned long total, rss_anon, rss_file, rss_shmem, tables; /* pages */
@@ -45,7 +53,7 @@ static void read_claim(struct process *p, struct claim *c)
 
 static long points(const struct process *p, const struct claim *c)
 {
-	long adj = p->oom_score_adj, sum = c->rss_anon + c->rss_file + c->rss_shmem + c->tables;
+	long adj = p->oom_score_adj, sum = c->rss_anon + (c->rss_file + c->rss_shmem) / 4 + c->tables;
 
 	if (adj == -1000 || p == init_process)
 		return -1;
@@ -99,27 +107,60 @@ static bool victim_alive(void)
 	return alive;
 }
 
-static struct process *choose(struct claim *best_claim)
+/* -1: not to be killed */
+static long claim_of(struct process *p, struct claim *c)
+{
+	read_claim(p, c);
+	return c->has_mm && !c->dying ? points(p, c) : -1;
+}
+
+static struct process *head_of(struct process *p)
+{
+	for (u32 i = 0; i < MAX_GENERATIONS && !(p->flags & PF_EXECED); i++) {
+		if (!p->parent || p->parent == init_process)
+			break;
+		p = p->parent;
+	}
+	return p;
+}
+
+/* => tree lock. The head of the family with the largest claim, or NULL. */
+static struct process *worst_family_locked(void)
+{
+	struct process *p, *worst = NULL;
+	struct claim c;
+
+	list_for_each_entry(p, &proc_list, all_node)
+		p->oom_family = 0;
+	list_for_each_entry(p, &proc_list, all_node) {
+		long n = claim_of(p, &c);
+		struct process *head = head_of(p);
+
+		if (n <= 0)
+			continue;
+		head->oom_family += n;
+		if (!worst || head->oom_family > worst->oom_family)
+			worst = head;
+	}
+	return worst;
+}
+
+/* => tree lock. Its largest member, and what that one claims. */
+static struct process *worst_member_locked(struct process *head, struct claim *best_claim, long *most)
 {
 	struct process *p, *best = NULL;
-	long most = 0;
+	struct claim c;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(p, &proc_list, all_node) {
-		struct claim c;
-		long n;
+	*most = 0;
+	list_for_each_entry(p, &proc_list, all_node) {
+		long n = head_of(p) == head ? claim_of(p, &c) : -1;
 
-		read_claim(p, &c);
-		n = c.has_mm && !c.dying ? points(p, &c) : -1;
-		if (n <= most || !atomic_inc_not_zero(&p->refs))
-			continue;
-		if (best)
-			proc_put(best);
-		best = p;
-		most = n;
-		*best_claim = c;
+		if (n > *most) {
+			best = p;
+			*most = n;
+			*best_claim = c;
+		}
 	}
-	rcu_read_unlock();
 	return best;
 }
 
@@ -135,18 +176,47 @@ static void mark_and_kill(struct process *p)
 	signal_kill_process(p);
 }
 
+/* => tree lock */
+static u32 kill_family_locked(struct process *head, struct process *except)
+{
+	struct process *p;
+	struct claim c;
+	u32 n = 0;
+
+	list_for_each_entry(p, &proc_list, all_node)
+		if (p != except && head_of(p) == head && claim_of(p, &c) > 0) {
+			mark_and_kill(p);
+			n++;
+		}
+	return n;
+}
+
 static bool kill_worst(void)
 {
+	struct process *head, *p = NULL;
 	struct claim c;
-	struct process *p = choose(&c);
+	u32 others = 0;
+	long most;
 
+	spin_lock(&proc_tree_lock);
+	head = worst_family_locked();
+	if (head)
+		p = worst_member_locked(head, &c, &most);
+	if (p) {
+		atomic_inc(&p->refs);
+		if (most < head->oom_family / 4)
+			others = kill_family_locked(head, p);
+		mark_and_kill(p);
+	}
+	spin_unlock(&proc_tree_lock);
 	if (!p)
 		return false;
 	pr_err("Out of memory: Killed process %d (%s) total-vm:%lukB, anon-rss:%lukB, file-rss:%lukB, shmem-rss:%lukB, "
 	       "UID:%u pgtables:%lukB oom_score_adj:%d",
 	       p->pid, c.comm, c.total * 4, c.rss_anon * 4, c.rss_file * 4, c.rss_shmem * 4, p->cred.uid, c.tables * 4,
 	       p->oom_score_adj);
-	mark_and_kill(p);
+	if (others)
+		pr_err("Out of memory: Killed %u more processes of its family, none of them large", others);
 	proc_put(p);
 	return true;
 }

@@ -103,6 +103,7 @@ struct process {
 	int next_timer_id;
 	u32 nr_posix_timers;           /* (s) bounded by RLIMIT_SIGPENDING */
 	int oom_score_adj;
+	long oom_family;               /* (t) while a victim is chosen: claims of its clones */
 	u32 personality;
 	bool dumpable, keepcaps, no_new_privs, oom_claimed;
 	char comm[16];                 /* the leader's, kept for zombies */

@@ -29,6 +29,15 @@ def test_attack(boot, calls, files, seed, cpus):
     attack(boot, calls, files, seed, cpus, 1800)
 
 
+def test_only_the_guilty(boot):
+    """Memory runs out under a fork bomb without a bound, then under one large process: the shell stays."""
+    run = boot(autorun="forkbomb 20000 4; echo bombed $?; memhog all; echo hogged $?", debug=True, cpus=2,
+               mem="64M", nodes=2, append="loglevel=4 seed=1")
+    assert "bombed 137" in run.text and "hogged 137" in run.text
+    victims = re.findall(r"Out of memory: Killed process \d+ \((\w+)\)", run.text)
+    assert set(victims) == {"forkbomb", "memhog"}, victims
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(2, 8))
 def test_long_attack(boot, seed):
