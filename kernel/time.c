@@ -243,15 +243,26 @@ static void run_timers(void)
  * next CPU that is awake then finds no time left. With three and more awake and even phases that rotates (99 %). With
  * two, or one and another just woken, the higher would starve for ever: so the lowest that ticks gives its turn away
  * after arming. With two CPUs in all, CPU 1's phase then decides: 500 us 77:123, 250 us 83:117, 100 us 99:101.
+ * A rotation can also lose one that does not run its tick (an idle CPU whose alarm went off while two others are awake):
+ * whoever is late by two periods gets the turn as well.
  */
 #define PHASE_OF_TWO_NS 100000
 static u64 ticking; /* CPUs whose tick is on */
 
-static inline void give_turn(void)
+/* Has an alarm of another CPU been due for two periods? Then it had no turn since. */
+static bool anyone_late(ktime_t now)
+{
+	for (u32 cpu = 0; cpu < nr_cpus; cpu++)
+		if (READ_ONCE(per_cpu(timer_base, cpu).armed) + 2 * NSEC_PER_TICK < now)
+			return true;
+	return false;
+}
+
+static inline void give_turn(ktime_t now)
 {
 	u64 mask = READ_ONCE(ticking), me = 1ull << smp_processor_id(), others = mask & ~me;
 
-	if (nr_cpus > 1 && !(mask & (me - 1)) && !(others & (others - 1)))
+	if (nr_cpus > 1 && !(mask & (me - 1)) && (!(others & (others - 1)) || anyone_late(now)))
 		cpu_relax();
 }
 
@@ -307,7 +318,7 @@ void timer_interrupt(void)
 	arm_alarm(base, now);
 	spin_unlock(&base->lock);
 	if (ticked)
-		give_turn();
+		give_turn(now);
 }
 
 void tick_stop_idle(void)

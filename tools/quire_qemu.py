@@ -192,6 +192,8 @@ def argv(m):
         raise BadMachine(f"CPUS={m.cpus}: expected 1 to 255")
     if m.nodes < 0 or m.nodes > 64:
         raise BadMachine(f"NODES={m.nodes}: expected 0 to 64")
+    if not m.node_spec and parse_size(m.mem) < 32 << 20:
+        raise BadMachine(f"MEM={m.mem}: the loader needs at least 32M (64M is what is tested)")
     args = [m.qemu, "-machine", m.machine or ("q35" if m.uefi else "pc"), "-cpu", CPU_MODEL,
             "-nodefaults", "-display", "none", "-no-reboot",
             "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"]
