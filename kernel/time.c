@@ -244,16 +244,16 @@ static void run_timers(void)
  * two, or one and another just woken, the higher would starve for ever: so the lowest that ticks gives its turn away
  * after arming. With two CPUs in all, CPU 1's phase then decides: 500 us 77:123, 250 us 83:117, 100 us 99:101.
  * A rotation can also lose one that does not run its tick (an idle CPU whose alarm went off while two others are awake):
- * whoever is late by two periods gets the turn as well.
+ * whoever is late by a period gets the turn as well.
  */
 #define PHASE_OF_TWO_NS 100000
 static u64 ticking; /* CPUs whose tick is on */
 
-/* Has an alarm of another CPU been due for two periods? Then it had no turn since. */
+/* Has an alarm of another CPU been due for a period? Then it had no turn since. */
 static bool anyone_late(ktime_t now)
 {
 	for (u32 cpu = 0; cpu < nr_cpus; cpu++)
-		if (READ_ONCE(per_cpu(timer_base, cpu).armed) + 2 * NSEC_PER_TICK < now)
+		if (READ_ONCE(per_cpu(timer_base, cpu).armed) + NSEC_PER_TICK < now)
 			return true;
 	return false;
 }

@@ -60,4 +60,4 @@ def test_sleeper_beside_a_busy_cpu(boot, cpus):
     """A loop that never pauses keeps nobody's alarm from being heard: half a second is half a second."""
     run = boot(autorun="taskset 1 sh -c 'while :; do :; done' & time sleep 0.5; kill %1", cpus=cpus)
     took = float(re.search(r"^real\s+0m ([0-9.]+)s", run.text, re.M)[1])
-    assert 0.5 <= took <= 0.6
+    assert 0.5 <= took <= 0.7
