@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * collect.c - fills boot_info while the boot page tables still show the loader's memory, and checks it against
- * the kernel image. After boot_collect() nothing of the loader's memory is needed but the modules themselves,
- * which stay where they are: mm reserves boot_info.modules before it gives out any page.
+ * collect.c - fills boot_info while the boot page tables still show the loader's memory, and checks
+ * it against the kernel image. After boot_collect() nothing of the loader's memory is needed but
+ * the modules themselves, which stay where they are: mm reserves boot_info.modules before it gives
+ * out any page.
  */
 #include "arch/page.h"
 #include "boot/boot.h"
@@ -27,12 +28,16 @@ static const void *read_low(u64 pa, u64 n)
 static bool inside_ram(const struct boot_info *b, u64 start, u64 end)
 {
 	for (u32 i = 0; i < b->nr_ranges; i++)
-		if (b->ranges[i].type == BOOT_RAM && b->ranges[i].start <= start && end <= b->ranges[i].end)
+		if (b->ranges[i].type == BOOT_RAM && b->ranges[i].start <= start &&
+		    end <= b->ranges[i].end)
 			return true;
 	return false;
 }
 
-/* A module must lie in RAM (page-trimmed RAM may cut its last page: then it keeps its page from being used). */
+/*
+ * A module must lie in RAM (page-trimmed RAM may cut its last page: then it keeps its page from
+ * being used).
+ */
 static void check_modules(struct boot_info *b)
 {
 	u64 image = (u64)(unsigned long)__boot_start, image_end = __pa(__kernel_end);
@@ -47,8 +52,8 @@ static void check_modules(struct boot_info *b)
 		else if (!inside_ram(b, m->start, m->end))
 			why = "does not lie in RAM";
 		if (why)
-			pr_err("boot: module '%s' at %#llx-%#llx %s, ignored", m->name, (unsigned long long)m->start,
-			       (unsigned long long)m->end, why);
+			pr_err("boot: module '%s' at %#llx-%#llx %s, ignored", m->name,
+			       (unsigned long long)m->start, (unsigned long long)m->end, why);
 		else
 			b->modules[kept++] = *m;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * multiboot2.c - reads the tag list GRUB leaves in memory (Multiboot2 specification 2.0, section 3.6).
- * Every tag is {type, size} and starts on 8 bytes; size counts the header. Nothing in it is trusted: a tag that
- * leaves the list or is shorter than its kind ends the walk with one line.
+ * multiboot2.c - reads the tag list GRUB leaves in memory (Multiboot2 specification 2.0, section
+ * 3.6). Every tag is {type, size} and starts on 8 bytes; size counts the header. Nothing in it is
+ * trusted: a tag that leaves the list or is shorter than its kind ends the walk with one line.
  */
 #include "boot/boot.h"
 #include "kernel/printk.h"
@@ -67,11 +67,16 @@ static void parse_mmap(struct boot_info *b, const struct tag_mmap *m)
 	}
 }
 
-/* Used only when the loader gave no plain map. After ExitBootServices the loader and boot services are free. */
+/*
+ * Used only when the loader gave no plain map. After ExitBootServices the loader and boot services
+ * are free.
+ */
 static void parse_efi_mmap(struct boot_info *b, const struct tag_efi_mmap *m)
 {
-	static const u8 kind[] = { [1] = BOOT_RAM, [2] = BOOT_RAM, [3] = BOOT_RAM, [4] = BOOT_RAM, [7] = BOOT_RAM,
-				   [8] = BOOT_BAD, [9] = BOOT_ACPI, [10] = BOOT_NVS };
+	static const u8 kind[] = {
+		[1] = BOOT_RAM, [2] = BOOT_RAM, [3] = BOOT_RAM,	 [4] = BOOT_RAM,
+		[7] = BOOT_RAM, [8] = BOOT_BAD, [9] = BOOT_ACPI, [10] = BOOT_NVS
+	};
 	u32 bytes = m->t.size - sizeof(*m);
 
 	if (m->descr_size < sizeof(struct efi_descr)) {
@@ -131,11 +136,12 @@ static void parse_tag(struct boot_info *b, const struct tag *t, struct found *f)
 
 	switch (t->type) {
 	case TAG_CMDLINE:
-		boot_copy_string(b->cmdline, sizeof(b->cmdline), (const char *)(t + 1), t->size - sizeof(*t),
-				 "the command line");
+		boot_copy_string(b->cmdline, sizeof(b->cmdline), (const char *)(t + 1),
+				 t->size - sizeof(*t), "the command line");
 		break;
 	case TAG_MODULE:
-		boot_copy_string(name, sizeof(name), mod->cmdline, t->size - sizeof(*mod), "a module's name");
+		boot_copy_string(name, sizeof(name), mod->cmdline, t->size - sizeof(*mod),
+				 "a module's name");
 		boot_add_module(b, mod->start, mod->end, name);
 		break;
 	case TAG_MMAP:
@@ -154,7 +160,8 @@ static void parse_tag(struct boot_info *b, const struct tag *t, struct found *f)
 	}
 }
 
-int boot_parse_multiboot2(struct boot_info *b, u64 pa, boot_read_fn rd, u8 rsdp_copy[36], bool *has_rsdp)
+int boot_parse_multiboot2(struct boot_info *b, u64 pa, boot_read_fn rd, u8 rsdp_copy[36],
+			  bool *has_rsdp)
 {
 	struct found f = { .rsdp = rsdp_copy, .has_rsdp = has_rsdp };
 	const u32 *head = rd(pa, 8);
@@ -174,7 +181,8 @@ int boot_parse_multiboot2(struct boot_info *b, u64 pa, boot_read_fn rd, u8 rsdp_
 		if (t->type == TAG_END)
 			break;
 		if (t->size < least_size(t->type) || t->size > total - at) {
-			pr_warn("boot: Multiboot2 tag %u has size %u, the rest is ignored", t->type, t->size);
+			pr_warn("boot: Multiboot2 tag %u has size %u, the rest is ignored", t->type,
+				t->size);
 			break;
 		}
 		parse_tag(b, t, &f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pvh.c - reads the hvm_start_info that QEMU -kernel leaves in memory (the PVH start of the Xen public headers).
- * All of its pointers are physical; the memory map exists from version 1 on.
+ * pvh.c - reads the hvm_start_info that QEMU -kernel leaves in memory (the PVH start of the Xen
+ * public headers). All of its pointers are physical; the memory map exists from version 1 on.
  */
 #include "boot/boot.h"
 #include "kernel/printk.h"
@@ -72,7 +72,9 @@ int boot_parse_pvh(struct boot_info *b, u64 pa, boot_read_fn rd)
 			pr_warn("boot: entry %u of the PVH memory map is not readable", i);
 			break;
 		}
-		if (!boot_add_range(b, r->addr, r->size > U64_MAX - r->addr ? U64_MAX : r->addr + r->size, r->type))
+		if (!boot_add_range(b, r->addr,
+				    r->size > U64_MAX - r->addr ? U64_MAX : r->addr + r->size,
+				    r->type))
 			break;
 	}
 	parse_modules(b, s, rd);

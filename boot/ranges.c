@@ -2,10 +2,11 @@
 /*
  * ranges.c - make a memory map one can trust out of the one the firmware gave.
  *
- * Problem: firmware maps come unsorted, overlapping and with odd byte boundaries. Idea: cut the address space
- * at every boundary of every range; each elementary piece gets the worst type of the ranges that cover it
- * (bad > reserved > NVS > ACPI > RAM); equal neighbours grow together; RAM shrinks to whole pages, so that no
- * page is half something else. With at most 128 ranges the quadratic sweep is cheap.
+ * Problem: firmware maps come unsorted, overlapping and with odd byte boundaries. Idea: cut the
+ * address space at every boundary of every range; each elementary piece gets the worst type of the
+ * ranges that cover it (bad > reserved > NVS > ACPI > RAM); equal neighbours grow together; RAM
+ * shrinks to whole pages, so that no page is half something else. With at most 128 ranges the
+ * quadratic sweep is cheap.
  *
  * Invariant afterwards: sorted by start, no overlap, no empty range, RAM page aligned.
  */
@@ -40,7 +41,8 @@ bool boot_add_range(struct boot_info *b, u64 start, u64 end, u32 type)
 		return true;
 	}
 	if (b->nr_ranges == BOOT_MAX_RANGES) {
-		pr_warn_once("boot: more than %d memory ranges, the rest is ignored", BOOT_MAX_RANGES);
+		pr_warn_once("boot: more than %d memory ranges, the rest is ignored",
+			     BOOT_MAX_RANGES);
 		return false;
 	}
 	if (type < BOOT_RAM || type > BOOT_BAD)
@@ -67,7 +69,8 @@ static u32 worst_type(const struct boot_range *r, u32 n, u64 at)
 	u32 type = 0;
 
 	for (u32 i = 0; i < n; i++)
-		if (r[i].start <= at && at < r[i].end && (!type || severity(r[i].type) > severity(type)))
+		if (r[i].start <= at && at < r[i].end &&
+		    (!type || severity(r[i].type) > severity(type)))
 			type = r[i].type;
 	return type;
 }

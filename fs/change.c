@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * change.c - making and removing names: create, mkdir, mknod, symlink, link, unlink, rmdir; and the small calls that
- * only look (readlink, access, chdir). Rename has a file of its own.
+ * change.c - making and removing names: create, mkdir, mknod, symlink, link, unlink, rmdir; and the
+ * small calls that only look (readlink, access, chdir). Rename has a file of its own.
  *
- * Every change holds the lock of its directory for writing; the victim's own lock (a directory's: nested) is taken
- * inside, so that a directory found empty stays empty until it is marked dead. Evicting file contents happens after
- * all locks are dropped, with the last reference.
+ * Every change holds the lock of its directory for writing; the victim's own lock (a directory's:
+ * nested) is taken inside, so that a directory found empty stays empty until it is marked dead.
+ * Evicting file contents happens after all locks are dropped, with the last reference.
  */
 #include "fs/internal.h"
 
@@ -80,14 +80,14 @@ static int make_end(struct making *m, int err)
 }
 
 /* make_start failed: it may have failed before or after the lock was taken. */
-#define MAKE(m, base, name, for_dir, call)                        \
-	({                                                        \
-		int _err;                                         \
-		(m).dir = NULL;                                   \
-		_err = make_start(&(m), base, name, for_dir);     \
-		if (!_err)                                        \
-			_err = (call);                            \
-		(m).dir ? make_end(&(m), _err) : _err;            \
+#define MAKE(m, base, name, for_dir, call)                                                         \
+	({                                                                                         \
+		int _err;                                                                          \
+		(m).dir = NULL;                                                                    \
+		_err = make_start(&(m), base, name, for_dir);                                      \
+		if (!_err)                                                                         \
+			_err = (call);                                                             \
+		(m).dir ? make_end(&(m), _err) : _err;                                             \
 	})
 
 #define OP_OR_EPERM(dir, op, ...) ((dir)->ops->op ? (dir)->ops->op(__VA_ARGS__) : -EPERM)
@@ -96,8 +96,9 @@ int vfs_mkdir(const struct path *base, const char *name, umode_t mode)
 {
 	struct making m;
 
-	return MAKE(m, base, name, true,
-		    OP_OR_EPERM(m.dir, mkdir, m.dir, m.d, (mode & 01777 & ~m.w.fs->umask) | S_IFDIR));
+	return MAKE(
+		m, base, name, true,
+		OP_OR_EPERM(m.dir, mkdir, m.dir, m.d, (mode & 01777 & ~m.w.fs->umask) | S_IFDIR));
 }
 
 static int do_mknod(struct making *m, umode_t mode, dev_t dev)
@@ -156,9 +157,11 @@ static int do_link(struct making *m, const struct path *old)
 }
 
 /* flags: AT_SYMLINK_FOLLOW, AT_EMPTY_PATH */
-int vfs_link(const struct path *ob, const char *o, const struct path *nb, const char *n, unsigned int flags)
+int vfs_link(const struct path *ob, const char *o, const struct path *nb, const char *n,
+	     unsigned int flags)
 {
-	unsigned int lookup = (flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0) | (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
+	unsigned int lookup = (flags & AT_SYMLINK_FOLLOW ? LOOKUP_FOLLOW : 0) |
+			      (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0);
 	struct making m;
 	struct path old;
 	int err = vfs_lookup(ob, o, lookup, &old);
@@ -219,7 +222,9 @@ static int remove_last(struct walk *w, struct dentry *d, int rmdir)
 
 int vfs_unlink(const struct path *base, const char *name, int rmdir)
 {
-	static const int rmdir_errors[] = { [LAST_ROOT] = -EBUSY, [LAST_DOT] = -EINVAL, [LAST_DOTDOT] = -ENOTEMPTY };
+	static const int rmdir_errors[] = {
+		[LAST_ROOT] = -EBUSY, [LAST_DOT] = -EINVAL, [LAST_DOTDOT] = -ENOTEMPTY
+	};
 	struct walk w;
 	struct dentry *d;
 	struct inode *dir;
@@ -258,13 +263,17 @@ ssize_t vfs_readlink(const struct path *base, const char *name, char *buf, size_
 		ret = min(strlen(inode->link), n);
 		memcpy(buf, inode->link, ret);
 	} else {
-		ret = inode->ops && inode->ops->readlink ? inode->ops->readlink(p.dentry, buf, n) : -EINVAL;
+		ret = inode->ops && inode->ops->readlink ? inode->ops->readlink(p.dentry, buf, n)
+							 : -EINVAL;
 	}
 	path_put(&p);
 	return ret;
 }
 
-/* mode: F_OK 0 or MAY_*; flags: AT_EACCESS, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH. By the real ids without AT_EACCESS. */
+/*
+ * mode: F_OK 0 or MAY_*; flags: AT_EACCESS, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH. By the real ids
+ * without AT_EACCESS.
+ */
 int vfs_access(const struct path *base, const char *name, int mode, unsigned int flags)
 {
 	unsigned int lookup = (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
@@ -281,9 +290,11 @@ int vfs_access(const struct path *base, const char *name, int mode, unsigned int
 	current_fs_cred(&cred, !(flags & AT_EACCESS));
 	if (mode)
 		err = inode_permission(path_inode(&p), mode, &cred);
-	if (!err && (mode & MAY_EXEC) && S_ISREG(path_inode(&p)->mode) && (p.mnt->flags & MS_NOEXEC))
+	if (!err && (mode & MAY_EXEC) && S_ISREG(path_inode(&p)->mode) &&
+	    (p.mnt->flags & MS_NOEXEC))
 		err = -EACCES;
-	if (!err && (mode & MAY_WRITE) && !S_ISCHR(path_inode(&p)->mode) && !S_ISBLK(path_inode(&p)->mode))
+	if (!err && (mode & MAY_WRITE) && !S_ISCHR(path_inode(&p)->mode) &&
+	    !S_ISBLK(path_inode(&p)->mode))
 		err = mount_want_write(&p);
 	path_put(&p);
 	return err;
@@ -294,7 +305,8 @@ static int change_place(const struct path *base, const char *name, bool root)
 	struct fs_context *fs = current_fs();
 	struct fs_cred cred;
 	struct path p;
-	int err = vfs_lookup(base, name, LOOKUP_FOLLOW | LOOKUP_DIRECTORY | (base ? LOOKUP_EMPTY : 0), &p);
+	int err = vfs_lookup(base, name,
+			     LOOKUP_FOLLOW | LOOKUP_DIRECTORY | (base ? LOOKUP_EMPTY : 0), &p);
 
 	if (err)
 		return err;

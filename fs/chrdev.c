@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * chrdev.c - which operations stand behind a device number, and devtmpfs, the tmpfs that has a node for each.
+ * chrdev.c - which operations stand behind a device number, and devtmpfs, the tmpfs that has a node
+ * for each.
  *
- * devtmpfs is one superblock that exists from boot on; drivers put nodes into it through devfs_node(), mounting it just
- * shows it. Programs may add and remove names there as in any tmpfs.
+ * devtmpfs is one superblock that exists from boot on; drivers put nodes into it through
+ * devfs_node(), mounting it just shows it. Programs may add and remove names there as in any tmpfs.
  */
 #include "fs/internal.h"
 #include "mm/kmem/slab.h"
@@ -20,7 +21,8 @@ static DEFINE_SPINLOCK(ranges_lock, RANK_LEAF);
 static struct superblock *devtmpfs;
 static struct mount *devtmpfs_mount;
 
-static void add_range(u32 major, u32 minor, u32 nr, const struct file_ops *fops, const char *name, bool block)
+static void add_range(u32 major, u32 minor, u32 nr, const struct file_ops *fops, const char *name,
+		      bool block)
 {
 	spin_lock(&ranges_lock);
 	if (nr_ranges == MAX_RANGES)
@@ -32,12 +34,14 @@ static void add_range(u32 major, u32 minor, u32 nr, const struct file_ops *fops,
 	spin_unlock(&ranges_lock);
 }
 
-void chrdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops *fops, const char *name)
+void chrdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops *fops,
+		     const char *name)
 {
 	add_range(major, minor, nr_minors, fops, name, false);
 }
 
-void blkdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops *fops, const char *name)
+void blkdev_register(u32 major, u32 minor, u32 nr_minors, const struct file_ops *fops,
+		     const char *name)
 {
 	add_range(major, minor, nr_minors, fops, name, true);
 }
@@ -48,7 +52,8 @@ const struct file_ops *chrdev_find(dev_t dev)
 	u32 n = smp_load_acquire(&nr_ranges);
 
 	for (u32 i = 0; i < n; i++)
-		if (ranges[i].major == MAJOR(dev) && MINOR(dev) - ranges[i].minor < ranges[i].nr_minors)
+		if (ranges[i].major == MAJOR(dev) &&
+		    MINOR(dev) - ranges[i].minor < ranges[i].nr_minors)
 			return ranges[i].fops;
 	return NULL;
 }
@@ -58,7 +63,8 @@ static void show_kind(struct seq *seq, const char *title, u32 block)
 	seq_printf(seq, "%s devices:\n", title);
 	for (u32 i = 0; i < smp_load_acquire(&nr_ranges); i++) {
 		u32 major = ranges[i].major & ~(CHRDEV_BLOCK >> 20);
-		bool again = i && ranges[i - 1].major == ranges[i].major && !strcmp(ranges[i - 1].name, ranges[i].name);
+		bool again = i && ranges[i - 1].major == ranges[i].major &&
+			     !strcmp(ranges[i - 1].name, ranges[i].name);
 
 		if ((ranges[i].major & (CHRDEV_BLOCK >> 20)) == block && !again)
 			seq_printf(seq, "%3u %s\n", major, ranges[i].name);
@@ -81,7 +87,8 @@ void devfs_node(const char *name, umode_t mode, dev_t dev)
 	char dir[64];
 	int err;
 
-	for (const char *slash = strchr(name, '/'); slash && slash[1]; slash = strchr(slash + 1, '/')) {
+	for (const char *slash = strchr(name, '/'); slash && slash[1];
+	     slash = strchr(slash + 1, '/')) {
 		strlcpy(dir, name, min_t(size_t, sizeof(dir), slash - name + 1));
 		err = vfs_mkdir(&root, dir, 0755);
 		if (err && err != -EEXIST)
@@ -116,13 +123,16 @@ void devfs_symlink(const char *name, const char *target)
 		pr_err("devtmpfs: link %s: error %d", name, -err);
 }
 
-static struct superblock *devtmpfs_get(const struct fs_type *t, const char *source, u32 flags, const char *data)
+static struct superblock *devtmpfs_get(const struct fs_type *t, const char *source, u32 flags,
+				       const char *data)
 {
 	if (data && devtmpfs->remount && devtmpfs->remount(devtmpfs, flags, data))
 		return ERR_PTR(-EINVAL);
 	return devtmpfs;
 }
-static struct fs_type devtmpfs_type = { .name = "devtmpfs", .flags = FS_NODEV, .mount = devtmpfs_get };
+static struct fs_type devtmpfs_type = { .name = "devtmpfs",
+					.flags = FS_NODEV,
+					.mount = devtmpfs_get };
 
 void chrdev_init(void)
 {

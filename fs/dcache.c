@@ -2,25 +2,29 @@
 /*
  * dcache.c - the cache of names: dentries, their hash table, and how unused ones are given back.
  *
- * Problem: every open walks through several directories; asking the file system each time is slow, and taking a lock in
- * each directory makes CPUs wait for each other. Idea: a dentry remembers "name in parent is this inode" (or: is
- * nothing). All are found through one hash table without a lock.
+ * Problem: every open walks through several directories; asking the file system each time is slow,
+ * and taking a lock in each directory makes CPUs wait for each other. Idea: a dentry remembers
+ * "name in parent is this inode" (or: is nothing). All are found through one hash table without a
+ * lock.
  *
  *   hash(parent, name) -> d -> d -> NULL      chain, read under RCU
  *   d->parent <- children list                a dentry holds a reference on its parent
  *   refs: users; 0 = only cached, on the LRU list; < 0 = dead, memory goes after a grace period
  *
- * Invariants: d->inode is set at most once and stays (with its reference) until d is freed, so whoever sees a dentry
- * under RCU may look at its inode. A reference is taken without the lock only when refs >= 0 (dentry_get_live).
- * refs falls to 0 without the lock only while the dentry is hashed and already on the LRU list; a dentry that lost its
- * name is freed by whoever drops the last reference under the lock. (Losing the name exactly between those two looks
- * leaves a nameless dentry on the LRU list until the shrinker comes.)
- * Names change in place only in dentry_rename(), between two steps of path_seq: a walk without references that saw
- * path_seq change starts again with references. A name being changed may be read torn, never past its memory by more
- * than 255 bytes of mapped memory, and the result is thrown away.
+ * Invariants: d->inode is set at most once and stays (with its reference) until d is freed, so
+ * whoever sees a dentry under RCU may look at its inode. A reference is taken without the lock only
+ * when refs >= 0 (dentry_get_live). refs falls to 0 without the lock only while the dentry is
+ * hashed and already on the LRU list; a dentry that lost its name is freed by whoever drops the
+ * last reference under the lock. (Losing the name exactly between those two looks leaves a nameless
+ * dentry on the LRU list until the shrinker comes.)
+ * Names change in place only in dentry_rename(), between two steps of path_seq: a walk without
+ * references that saw path_seq change starts again with references. A name being changed may be
+ * read torn, never past its memory by more than 255 bytes of mapped memory, and the result is
+ * thrown away.
  * Second chance: `touched` is set by walks; the shrinker clears it once before it takes a dentry.
  *
- * Locking: dcache_lock (one spinlock, short sections) for hash, children, LRU, names and the mount table.
+ * Locking: dcache_lock (one spinlock, short sections) for hash, children, LRU, names and the mount
+ * table.
  */
 #include "fs/internal.h"
 #include "kernel/counter.h"
@@ -38,7 +42,7 @@ u32 path_seq;
 static struct dentry **hash_table;
 static u32 hash_mask;
 static struct slab_cache *dentry_cache;
-static LIST_HEAD(lru);           /* oldest first (dcache_lock) */
+static LIST_HEAD(lru); /* oldest first (dcache_lock) */
 static unsigned long nr_lru;
 
 static inline struct dentry **bucket(u32 hash)
@@ -74,13 +78,17 @@ static __always_inline bool name_equal(const char *a, const char *b, u32 len)
 	return true;
 }
 
-/* => under rcu_read_lock or dcache_lock; no reference. A miss under RCU alone may be false (a concurrent rename). */
+/*
+ * => under rcu_read_lock or dcache_lock; no reference. A miss under RCU alone may be false (a
+ * concurrent rename).
+ */
 struct dentry *dcache_find(const struct dentry *parent, u32 hash, const char *name, u32 len)
 {
 	struct dentry *d;
 
 	for (d = READ_ONCE(*bucket(hash)); d; d = READ_ONCE(d->hash_next))
-		if (d->hash == hash && d->parent == parent && d->len == len && name_equal(d->name, name, len))
+		if (d->hash == hash && d->parent == parent && d->len == len &&
+		    name_equal(d->name, name, len))
 			return d;
 	return NULL;
 }
@@ -120,13 +128,18 @@ struct dentry *dentry_lookup_cached(struct dentry *parent, const char *name, siz
 	return dcache_find_get(parent, dentry_hash(parent, name, len), name, len);
 }
 
-/* A name that does not fit into its dentry; walks may read it for a grace period after it is given up. */
+/*
+ * A name that does not fit into its dentry; walks may read it for a grace period after it is given
+ * up.
+ */
 struct long_name {
 	struct rcu_head rcu;
 	char text[];
 };
 
-/* Room for a name of len bytes outside of the dentry (*text NULL: none is needed). => 0 or -ENOMEM */
+/*
+ * Room for a name of len bytes outside of the dentry (*text NULL: none is needed). => 0 or -ENOMEM
+ */
 int dentry_name_room(u32 len, char **text)
 {
 	struct long_name *name;
@@ -183,7 +196,10 @@ static struct dentry *alloc(struct superblock *sb, const char *name, u32 len)
 	return d;
 }
 
-/* A negative dentry of its own, not yet in the cache (dentry_add does that). => may sleep; NULL: no memory */
+/*
+ * A negative dentry of its own, not yet in the cache (dentry_add does that). => may sleep; NULL: no
+ * memory
+ */
 struct dentry *dentry_alloc_hashed(struct dentry *parent, const char *name, u32 len, u32 hash)
 {
 	struct dentry *d = alloc(parent->sb, name, len);
@@ -292,7 +308,10 @@ static void kill_locked(struct dentry *d)
 	list_del_init(&d->child);
 }
 
-/* After kill_locked, without the lock. => the parent, whose reference the caller now owns; NULL for a root */
+/*
+ * After kill_locked, without the lock. => the parent, whose reference the caller now owns; NULL for
+ * a root
+ */
 static struct dentry *bury(struct dentry *d)
 {
 	struct dentry *parent = dentry_is_root(d) ? NULL : d->parent;
@@ -331,7 +350,8 @@ void dentry_put(struct dentry *d)
 	int v = atomic_read(&d->refs);
 
 	ASSERT(v > 0);
-	while (v > 1 || (READ_ONCE(d->flags) & (DENTRY_LRU | DENTRY_HASHED)) == (DENTRY_LRU | DENTRY_HASHED)) {
+	while (v > 1 || (READ_ONCE(d->flags) & (DENTRY_LRU | DENTRY_HASHED)) ==
+				(DENTRY_LRU | DENTRY_HASHED)) {
 		d->touched = 1;
 		if (try_cmpxchg(&d->refs.v, &v, v - 1))
 			return;
@@ -410,7 +430,10 @@ void dentry_prune_children(struct dentry *dir)
 	}
 }
 
-/* The whole tree of a superblock that nobody uses any more, pinned names included; the root goes last. */
+/*
+ * The whole tree of a superblock that nobody uses any more, pinned names included; the root goes
+ * last.
+ */
 void dentry_tree_kill(struct dentry *root)
 {
 	struct dentry *d = root;
@@ -426,14 +449,16 @@ void dentry_tree_kill(struct dentry *root)
 		parent = bury(d);
 		if (!parent)
 			return;
-		atomic_dec(&parent->refs); /* cannot be the last: the root keeps one, pinned directories too */
+		/* cannot be the last: the root keeps one, pinned directories too */
+		atomic_dec(&parent->refs);
 		d = parent;
 		cond_resched();
 	}
 }
 
 /*
- * Gives d another place and name. text is what dentry_name_room() gave (taken over), so this cannot fail.
+ * Gives d another place and name. text is what dentry_name_room() gave (taken over), so this cannot
+ * fail.
  * => both directories and, when they differ, the rename mutex are held
  */
 void dentry_rename(struct dentry *d, struct dentry *parent, const char *name, u32 len, char *text)
@@ -506,10 +531,11 @@ static unsigned long lru_scan(struct shrinker *s, unsigned long nr)
 	bool all = nr >= start;
 
 	/*
-	 * Twice round the list, so that walks going on cannot keep us here by touching. Asked for all, parents that
-	 * become unused on the way go as well.
+	 * Twice round the list, so that walks going on cannot keep us here by touching. Asked for
+	 * all, parents that become unused on the way go as well.
 	 */
-	while ((all || freed < nr) && looked < 2 * (start + freed) + PRUNE_BATCH && !list_empty(&lru)) {
+	while ((all || freed < nr) && looked < 2 * (start + freed) + PRUNE_BATCH &&
+	       !list_empty(&lru)) {
 		freed += lru_scan_batch(&looked);
 		cond_resched();
 	}
@@ -521,7 +547,9 @@ unsigned long dcache_nr(void)
 	return slab_nr_objects(dentry_cache);
 }
 
-/* Columns as in Linux: all, unused, age limit, wanted pages, negative (not counted here), unused. */
+/*
+ * Columns as in Linux: all, unused, age limit, wanted pages, negative (not counted here), unused.
+ */
 static int dentry_state_show(struct seq *seq)
 {
 	seq_printf(seq, "%lu\t%lu\t45\t0\t0\t0\n", dcache_nr(), READ_ONCE(nr_lru));

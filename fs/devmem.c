@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * devmem.c - the devices without hardware: null, zero, full, random, urandom, kmsg. A mapping of /dev/zero is memory of
+ * devmem.c - the devices without hardware: null, zero, full, random, urandom, kmsg. A mapping of
+ * /dev/zero is memory of
  * the open file: every open has pages of its own, shared by those who share the file.
  */
 #include "arch/uaccess.h"
@@ -201,13 +202,25 @@ static u32 kmsg_poll(struct file *f, struct poll_table *pt)
 	return (printk_next_seq() > f->version ? POLLIN | POLLRDNORM : 0) | POLLOUT;
 }
 
-static const struct file_ops null_fops = { .read = null_read, .write = null_write, .llseek = null_llseek };
-static const struct file_ops zero_fops = { .read = zero_read, .write = null_write, .llseek = null_llseek,
-					   .mmap = zero_mmap, .release = zero_release };
-static const struct file_ops full_fops = { .read = zero_read, .write = full_write, .llseek = null_llseek };
-static const struct file_ops random_fops = { .read = random_read, .write = null_write, .llseek = null_llseek };
-static const struct file_ops kmsg_fops = { .open = kmsg_open, .read = kmsg_read, .write = kmsg_write,
-					   .llseek = kmsg_llseek, .poll = kmsg_poll };
+static const struct file_ops null_fops = { .read = null_read,
+					   .write = null_write,
+					   .llseek = null_llseek };
+static const struct file_ops zero_fops = { .read = zero_read,
+					   .write = null_write,
+					   .llseek = null_llseek,
+					   .mmap = zero_mmap,
+					   .release = zero_release };
+static const struct file_ops full_fops = { .read = zero_read,
+					   .write = full_write,
+					   .llseek = null_llseek };
+static const struct file_ops random_fops = { .read = random_read,
+					     .write = null_write,
+					     .llseek = null_llseek };
+static const struct file_ops kmsg_fops = { .open = kmsg_open,
+					   .read = kmsg_read,
+					   .write = kmsg_write,
+					   .llseek = kmsg_llseek,
+					   .poll = kmsg_poll };
 
 static const struct {
 	u32 minor;
@@ -215,18 +228,22 @@ static const struct {
 	const char *name;
 	const struct file_ops *fops;
 } devices[] = {
-	{ 3, 0666, "null", &null_fops },     { 5, 0666, "zero", &zero_fops },      { 7, 0666, "full", &full_fops },
-	{ 8, 0666, "random", &random_fops }, { 9, 0666, "urandom", &random_fops }, { 11, 0644, "kmsg", &kmsg_fops },
+	{ 3, 0666, "null", &null_fops },      { 5, 0666, "zero", &zero_fops },
+	{ 7, 0666, "full", &full_fops },      { 8, 0666, "random", &random_fops },
+	{ 9, 0666, "urandom", &random_fops }, { 11, 0644, "kmsg", &kmsg_fops },
 };
 
 void devmem_init(void)
 {
-	static const char *const links[][2] = { { "fd", "/proc/self/fd" }, { "stdin", "/proc/self/fd/0" },
-						{ "stdout", "/proc/self/fd/1" }, { "stderr", "/proc/self/fd/2" } };
+	static const char *const links[][2] = { { "fd", "/proc/self/fd" },
+						{ "stdin", "/proc/self/fd/0" },
+						{ "stdout", "/proc/self/fd/1" },
+						{ "stderr", "/proc/self/fd/2" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
 		chrdev_register(MEM_MAJOR, devices[i].minor, 1, devices[i].fops, "mem");
-		devfs_node(devices[i].name, S_IFCHR | devices[i].mode, MKDEV(MEM_MAJOR, devices[i].minor));
+		devfs_node(devices[i].name, S_IFCHR | devices[i].mode,
+			   MKDEV(MEM_MAJOR, devices[i].minor));
 	}
 	devfs_node("shm", S_IFDIR | 01777, 0);
 	devfs_node("pts", S_IFDIR | 0755, 0);

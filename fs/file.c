@@ -2,8 +2,9 @@
 /*
  * file.c - open files: allocation, open(2), the last close, and files without a name (pipes).
  *
- * struct file comes from a type-stable cache: a thread that shares its file table looks a file up without a lock,
- * raises refs unless it is 0, and then checks that the slot still holds it. So a freed file keeps refs == 0.
+ * struct file comes from a type-stable cache: a thread that shares its file table looks a file up
+ * without a lock, raises refs unless it is 0, and then checks that the slot still holds it. So a
+ * freed file keeps refs == 0.
  */
 #include "fs/internal.h"
 #include "kernel/counter.h"
@@ -88,7 +89,10 @@ static const struct file_ops no_ops; /* O_PATH */
 /* Operations for an inode that is being opened. NULL: there is nothing behind it */
 static const struct file_ops *ops_for(struct inode *inode)
 {
-	if (inode->fops) /* an eventfd and its like cannot be opened a second time, through /proc/PID/fd; a pipe can */
+	/*
+	 * an eventfd and its like cannot be opened a second time, through /proc/PID/fd; a pipe can
+	 */
+	if (inode->fops)
 		return inode->sb == anon_mount->sb && !inode->fops->open ? NULL : inode->fops;
 	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode))
 		return chrdev_find(inode->rdev | (S_ISBLK(inode->mode) ? CHRDEV_BLOCK : 0));
@@ -192,8 +196,12 @@ struct file *vfs_open_path(const struct path *path, int flags)
 	return open_path(path, flags, false);
 }
 
-/* The last component of open(O_CREAT). => 0: *d referenced and positive; a link may still have to be followed */
-static int open_or_create(struct walk *w, int flags, umode_t mode, struct dentry **out, bool *created)
+/*
+ * The last component of open(O_CREAT). => 0: *d referenced and positive; a link may still have to
+ * be followed
+ */
+static int open_or_create(struct walk *w, int flags, umode_t mode, struct dentry **out,
+			  bool *created)
 {
 	struct dentry *dir = w->path.dentry, *d;
 	struct inode *inode = dir->inode;
@@ -219,9 +227,11 @@ static int open_or_create(struct walk *w, int flags, umode_t mode, struct dentry
 		if (!err)
 			err = may_create(inode, &w->cred);
 		if (!err)
-			err = inode->ops->create ?
-				      inode->ops->create(inode, d, (mode & S_IALLUGO & ~w->fs->umask) | S_IFREG) :
-				      -EACCES;
+			err = inode->ops->create
+				      ? inode->ops->create(inode, d,
+							   (mode & S_IALLUGO & ~w->fs->umask) |
+								   S_IFREG)
+				      : -EACCES;
 		*created = !err;
 	} else if (flags & O_EXCL) {
 		err = -EEXIST;
@@ -231,7 +241,10 @@ static int open_or_create(struct walk *w, int flags, umode_t mode, struct dentry
 	return err;
 }
 
-/* => 0: w->path is the file (walk_end still to be called); -errno: w->path still to be put (walk_fail) */
+/*
+ * => 0: w->path is the file (walk_end still to be called); -errno: w->path still to be put
+ * (walk_fail)
+ */
 static int walk_create(struct walk *w, int flags, umode_t mode, bool *created)
 {
 	for (;;) {
@@ -308,10 +321,13 @@ struct file *vfs_open(const struct path *base, const char *name, int flags, umod
 	return open_path(&path, flags, false);
 }
 
-/* Files without a name live on a superblock of their own; each is the root of its own little tree. */
+/*
+ * Files without a name live on a superblock of their own; each is the root of its own little tree.
+ */
 static const struct fs_type anon_type = { .name = "anon", .flags = FS_NODEV };
 
-struct file *anon_file(const char *name, const struct file_ops *ops, void *private, u32 flags, umode_t mode)
+struct file *anon_file(const char *name, const struct file_ops *ops, void *private, u32 flags,
+		       umode_t mode)
 {
 	struct inode *inode = inode_new(anon_mount->sb, mode);
 	struct path path = { anon_mount, NULL };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * flock.c - flock(2): whole-file locks that belong to an open file, kept in one short list (they are rare). A file
- * that waits sleeps on one common queue and looks again whenever any lock goes away.
+ * flock.c - flock(2): whole-file locks that belong to an open file, kept in one short list (they
+ * are rare). A file that waits sleeps on one common queue and looks again whenever any lock goes
+ * away.
  */
 #include "fs/internal.h"
 #include "mm/kmem/slab.h"
@@ -35,7 +36,8 @@ static bool conflict_locked(struct file *f, int type)
 	struct flock_entry *e;
 
 	list_for_each_entry(e, &flocks, node)
-		if (e->file != f && e->file->inode == f->inode && (type == LOCK_EX || e->file->flock == LOCK_EX))
+		if (e->file != f && e->file->inode == f->inode &&
+		    (type == LOCK_EX || e->file->flock == LOCK_EX))
 			return true;
 	return false;
 }

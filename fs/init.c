@@ -31,7 +31,12 @@ static void accessed(struct file *f)
 }
 
 static const struct vm_file_ops ops = {
-	.get = file_get, .put = file_put, .describe = describe, .modes = modes, .fsync = sync_range, .accessed = accessed,
+	.get = file_get,
+	.put = file_put,
+	.describe = describe,
+	.modes = modes,
+	.fsync = sync_range,
+	.accessed = accessed,
 };
 
 void fs_init(void)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * initramfs.c - unpacks a newc archive into the root file system. Entries that cannot be made are named and skipped; a
- * damaged archive ends the unpacking with one line that says where and why (what came before it stays).
+ * initramfs.c - unpacks a newc archive into the root file system. Entries that cannot be made are
+ * named and skipped; a damaged archive ends the unpacking with one line that says where and why
+ * (what came before it stays).
  *
- * Hard links: entries with nlink > 1 and equal (device, inode); the data comes with the last of them (GNU cpio) or the
- * first, so every one that has data writes it.
+ * Hard links: entries with nlink > 1 and equal (device, inode); the data comes with the last of
+ * them (GNU cpio) or the first, so every one that has data writes it.
  */
 #include "fs/internal.h"
 #include "lib/cpio.h"
@@ -59,7 +60,8 @@ static const char *earlier_link(struct unpack *u, const struct cpio_entry *e)
 	if (e->nlink < 2)
 		return NULL;
 	for (l = u->links; l; l = l->next)
-		if (l->ino == e->ino && l->dev_major == e->dev_major && l->dev_minor == e->dev_minor)
+		if (l->ino == e->ino && l->dev_major == e->dev_major &&
+		    l->dev_minor == e->dev_minor)
 			return l->name;
 	l = kmalloc(sizeof(*l), GFP_KERNEL);
 	if (l) {
@@ -146,8 +148,8 @@ int initramfs_unpack(const void *data, size_t bytes)
 		}
 	}
 	if (ret < 0 && it.error)
-		pr_err("initramfs: damaged at offset %lu of %lu: %s; %d entries unpacked", (unsigned long)it.pos,
-		       (unsigned long)bytes, it.error, entries);
+		pr_err("initramfs: damaged at offset %lu of %lu: %s; %d entries unpacked",
+		       (unsigned long)it.pos, (unsigned long)bytes, it.error, entries);
 	while (u.links) {
 		struct hard_link *next = u.links->next;
 

@@ -2,11 +2,12 @@
 /*
  * inode.c - inodes: birth and end, times, attributes, and who may do what.
  *
- * An inode lives as long as somebody refers to it: its dentries, mostly. There is no inode cache of its own; an unused
- * dentry on the LRU list keeps its inode, and the shrinker frees both. Memory is given back after a grace period,
- * since walks under RCU look at inodes without a reference.
+ * An inode lives as long as somebody refers to it: its dentries, mostly. There is no inode cache of
+ * its own; an unused dentry on the LRU list keeps its inode, and the shrinker frees both. Memory is
+ * given back after a grace period, since walks under RCU look at inodes without a reference.
  *
- * Times have the granularity of the 1 kHz tick: writes within one tick look at the clock and store nothing.
+ * Times have the granularity of the 1 kHz tick: writes within one tick look at the clock and store
+ * nothing.
  */
 #include "fs/internal.h"
 #include "mm/kmem/slab.h"
@@ -166,7 +167,10 @@ static int check_bits(struct inode *inode, int mask, const struct fs_cred *c)
 	umode_t mode = READ_ONCE(inode->mode);
 
 	if (c->uid == 0) {
-		/* Root reads and writes anything, searches any directory, but executes only what somebody may. */
+		/*
+		 * Root reads and writes anything, searches any directory, but executes only what
+		 * somebody may.
+		 */
 		if ((mask & MAY_EXEC) && !S_ISDIR(mode) && !(mode & 0111))
 			return -EACCES;
 		return 0;
@@ -199,7 +203,8 @@ int inode_permission(struct inode *inode, int mask, const struct fs_cred *cred)
 }
 
 /* May the caller change these attributes? */
-int attr_allowed(struct inode *inode, const struct kstat *attr, unsigned int mask, const struct fs_cred *cred)
+int attr_allowed(struct inode *inode, const struct kstat *attr, unsigned int mask,
+		 const struct fs_cred *cred)
 {
 	bool owner = cred->uid == 0 || cred->uid == inode->uid;
 
@@ -209,7 +214,8 @@ int attr_allowed(struct inode *inode, const struct kstat *attr, unsigned int mas
 		return -EPERM;
 	if ((mask & ATTR_UID) && (!owner || attr->uid != inode->uid))
 		return -EPERM;
-	if ((mask & ATTR_GID) && (!owner || (attr->gid != inode->gid && !cred_in_group(cred, attr->gid))))
+	if ((mask & ATTR_GID) &&
+	    (!owner || (attr->gid != inode->gid && !cred_in_group(cred, attr->gid))))
 		return -EPERM;
 	if ((mask & ATTR_SIZE))
 		return inode_permission(inode, MAY_WRITE, cred);
@@ -266,8 +272,8 @@ int vfs_setattr(const struct path *p, const struct kstat *attr, unsigned int mas
 	if (!err) {
 		copy.ctime = coarse_now();
 		mask |= ATTR_CTIME;
-		err = inode->ops && inode->ops->setattr ? inode->ops->setattr(inode, &copy, mask) :
-							  inode_default_setattr(inode, &copy, mask);
+		err = inode->ops && inode->ops->setattr ? inode->ops->setattr(inode, &copy, mask)
+							: inode_default_setattr(inode, &copy, mask);
 	}
 	inode_unlock(inode);
 	return err;

@@ -68,7 +68,8 @@ static inline void inode_lock(struct inode *inode)
 {
 	down_write(&inode->lock);
 }
-void inode_lock_nested(struct inode *inode, unsigned int subclass); /* a second one, below or after the first */
+/* a second one, below or after the first */
+void inode_lock_nested(struct inode *inode, unsigned int subclass);
 static inline void inode_unlock(struct inode *inode)
 {
 	up_write(&inode->lock);
@@ -87,7 +88,8 @@ static inline struct inode *path_inode(const struct path *p)
 }
 void inode_update_mtime(struct inode *inode);
 int inode_default_setattr(struct inode *inode, const struct kstat *attr, unsigned int mask);
-int attr_allowed(struct inode *inode, const struct kstat *attr, unsigned int mask, const struct fs_cred *cred);
+int attr_allowed(struct inode *inode, const struct kstat *attr, unsigned int mask,
+		 const struct fs_cred *cred);
 
 /* super.c */
 const struct fs_type *fs_type_find(const char *name);
@@ -102,11 +104,13 @@ static inline void mount_get(struct mount *m)
 	atomic_inc(&m->refs);
 }
 void mount_put(struct mount *m);
-struct mount *mount_find(const struct mount *parent, const struct dentry *mountpoint); /* => RCU or dcache_lock */
+/* => RCU or dcache_lock */
+struct mount *mount_find(const struct mount *parent, const struct dentry *mountpoint);
 struct mount *mount_find_get(struct mount *parent, struct dentry *mountpoint);
 void path_follow_mounts(struct path *p);
 bool path_follow_up(struct path *p);
-struct mount *mount_internal(struct superblock *sb); /* takes sb's first mount over; NULL: no memory */
+/* takes sb's first mount over; NULL: no memory */
+struct mount *mount_internal(struct superblock *sb);
 void mount_rootfs(void);
 void mount_lock_read(void);
 void mount_unlock_read(void);
@@ -143,7 +147,8 @@ struct walk {
 	struct inode *held_inode[MAX_LINKS]; /* link texts in use */
 	char *held_buf[MAX_LINKS];
 };
-int walk_start(struct walk *w, const struct path *base, const char *name, unsigned int flags, bool rcu);
+int walk_start(struct walk *w, const struct path *base, const char *name, unsigned int flags,
+	       bool rcu);
 int walk_to_parent(struct walk *w, const char *name);
 int walk_last(struct walk *w, bool follow);
 int walk_unlazy(struct walk *w);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * io.c - reading, writing, seeking and sizing of open files; the operations of files whose pages are in a mapping.
+ * io.c - reading, writing, seeking and sizing of open files; the operations of files whose pages
+ * are in a mapping.
  *
- * Writers of one file take inode->lock, so writes are whole and O_APPEND finds the end; readers take no lock (the page
- * cache has its own rules). Size changes set mapping->size first and then drop the pages.
+ * Writers of one file take inode->lock, so writes are whole and O_APPEND finds the end; readers
+ * take no lock (the page cache has its own rules). Size changes set mapping->size first and then
+ * drop the pages.
  */
 #include "fs/internal.h"
 #include "sched/sched.h"
@@ -123,11 +125,14 @@ int vfs_truncate(struct inode *inode, u64 size)
 	if (S_ISDIR(inode->mode))
 		return -EISDIR;
 	if (!S_ISREG(inode->mode) || !inode->mapping)
-		return inode->fops && S_ISREG(inode->mode) ? 0 : -EINVAL; /* procfs: nothing to cut off */
+		return inode->fops && S_ISREG(inode->mode)
+			       ? 0
+			       : -EINVAL; /* procfs: nothing to cut off */
 	if ((s64)size < 0)
 		return -EINVAL;
 	inode_lock(inode);
-	err = inode->ops && inode->ops->setattr ? inode->ops->setattr(inode, &attr, ATTR_SIZE) : set_size(inode, size);
+	err = inode->ops && inode->ops->setattr ? inode->ops->setattr(inode, &attr, ATTR_SIZE)
+						: set_size(inode, size);
 	inode_unlock(inode);
 	return err;
 }
@@ -155,7 +160,9 @@ int vfs_fsync(struct file *f, int datasync)
 		return -EBADF;
 	if (f->ops->fsync)
 		return f->ops->fsync(f, datasync);
-	return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode) || S_ISBLK(f->inode->mode) ? 0 : -EINVAL;
+	return S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode) || S_ISBLK(f->inode->mode)
+		       ? 0
+		       : -EINVAL;
 }
 
 ssize_t cached_read(struct file *f, void __user *buf, size_t n, u64 *pos)

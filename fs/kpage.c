@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * kpage.c - binary files about every page frame, and the log as a file: /proc/kpagecount, /proc/kpageflags (8 bytes
- * per frame, Linux's bit numbers), /proc/kmsg.
+ * kpage.c - binary files about every page frame, and the log as a file: /proc/kpagecount,
+ * /proc/kpageflags (8 bytes per frame, Linux's bit numbers), /proc/kmsg.
  */
 #include "arch/uaccess.h"
 #include "fs/internal.h"
@@ -12,26 +12,67 @@
 #define CHUNK 512 /* entries made at a time */
 
 /* Linux's KPF_* numbers. */
-enum { KPF_LOCKED, KPF_ERROR, KPF_REFERENCED, KPF_UPTODATE, KPF_DIRTY, KPF_LRU, KPF_ACTIVE, KPF_SLAB, KPF_WRITEBACK,
-       KPF_RECLAIM, KPF_BUDDY, KPF_MMAP, KPF_ANON, KPF_SWAPCACHE, KPF_SWAPBACKED, KPF_HEAD, KPF_TAIL, KPF_HUGE,
-       KPF_UNEVICTABLE, KPF_HWPOISON, KPF_NOPAGE, KPF_KSM, KPF_THP, KPF_OFFLINE, KPF_ZERO_PAGE, KPF_IDLE, KPF_PGTABLE,
-       KPF_RESERVED = 32, KPF_MLOCKED = 33 };
+enum {
+	KPF_LOCKED,
+	KPF_ERROR,
+	KPF_REFERENCED,
+	KPF_UPTODATE,
+	KPF_DIRTY,
+	KPF_LRU,
+	KPF_ACTIVE,
+	KPF_SLAB,
+	KPF_WRITEBACK,
+	KPF_RECLAIM,
+	KPF_BUDDY,
+	KPF_MMAP,
+	KPF_ANON,
+	KPF_SWAPCACHE,
+	KPF_SWAPBACKED,
+	KPF_HEAD,
+	KPF_TAIL,
+	KPF_HUGE,
+	KPF_UNEVICTABLE,
+	KPF_HWPOISON,
+	KPF_NOPAGE,
+	KPF_KSM,
+	KPF_THP,
+	KPF_OFFLINE,
+	KPF_ZERO_PAGE,
+	KPF_IDLE,
+	KPF_PGTABLE,
+	KPF_RESERVED = 32,
+	KPF_MLOCKED = 33
+};
 static const struct {
 	u8 ours, kpf;
 } flag_map[] = {
-	{ PG_locked, KPF_LOCKED }, { PG_error, KPF_ERROR }, { PG_referenced, KPF_REFERENCED },
-	{ PG_uptodate, KPF_UPTODATE }, { PG_dirty, KPF_DIRTY }, { PG_lru, KPF_LRU }, { PG_active, KPF_ACTIVE },
-	{ PG_slab, KPF_SLAB }, { PG_writeback, KPF_WRITEBACK }, { PG_reclaim, KPF_RECLAIM }, { PG_buddy, KPF_BUDDY },
-	{ PG_anon, KPF_ANON }, { PG_swapcache, KPF_SWAPCACHE }, { PG_swapbacked, KPF_SWAPBACKED }, { PG_head, KPF_HEAD },
-	{ PG_tail, KPF_TAIL }, { PG_unevictable, KPF_UNEVICTABLE }, { PG_table, KPF_PGTABLE },
-	{ PG_reserved, KPF_RESERVED }, { PG_mlocked, KPF_MLOCKED },
+	{ PG_locked, KPF_LOCKED },
+	{ PG_error, KPF_ERROR },
+	{ PG_referenced, KPF_REFERENCED },
+	{ PG_uptodate, KPF_UPTODATE },
+	{ PG_dirty, KPF_DIRTY },
+	{ PG_lru, KPF_LRU },
+	{ PG_active, KPF_ACTIVE },
+	{ PG_slab, KPF_SLAB },
+	{ PG_writeback, KPF_WRITEBACK },
+	{ PG_reclaim, KPF_RECLAIM },
+	{ PG_buddy, KPF_BUDDY },
+	{ PG_anon, KPF_ANON },
+	{ PG_swapcache, KPF_SWAPCACHE },
+	{ PG_swapbacked, KPF_SWAPBACKED },
+	{ PG_head, KPF_HEAD },
+	{ PG_tail, KPF_TAIL },
+	{ PG_unevictable, KPF_UNEVICTABLE },
+	{ PG_table, KPF_PGTABLE },
+	{ PG_reserved, KPF_RESERVED },
+	{ PG_mlocked, KPF_MLOCKED },
 };
 
 /* Fields of a page say mapcount only while it can be mapped. */
 static bool may_be_mapped(const struct page *page)
 {
-	return !page_test(page, PG_slab) && !page_test(page, PG_buddy) && !page_test(page, PG_head) &&
-	       !page_test(page, PG_pcp) && page_mapped(page);
+	return !page_test(page, PG_slab) && !page_test(page, PG_buddy) &&
+	       !page_test(page, PG_head) && !page_test(page, PG_pcp) && page_mapped(page);
 }
 
 static u64 page_flags_of(unsigned long pfn)
@@ -51,7 +92,8 @@ static u64 page_flags_of(unsigned long pfn)
 
 static u64 page_count_of(unsigned long pfn)
 {
-	return pfn_valid(pfn) && may_be_mapped(pfn_to_page(pfn)) ? page_mapcount(pfn_to_page(pfn)) : 0;
+	return pfn_valid(pfn) && may_be_mapped(pfn_to_page(pfn)) ? page_mapcount(pfn_to_page(pfn))
+								 : 0;
 }
 
 static unsigned long end_of_frames(void)
@@ -142,8 +184,9 @@ static u32 klog_poll(struct file *f, struct poll_table *pt)
 
 static const struct file_ops count_fops = { .read = count_read };
 static const struct file_ops flags_fops = { .read = flags_read };
-static const struct file_ops klog_fops = { .open = klog_open, .read = klog_read, .poll = klog_poll,
-					   .llseek = file_no_seek };
+static const struct file_ops klog_fops = {
+	.open = klog_open, .read = klog_read, .poll = klog_poll, .llseek = file_no_seek
+};
 
 void kpage_init(void)
 {

@@ -2,17 +2,18 @@
 /*
  * mount.c - the tree of mounts: which tree of names hangs where.
  *
- * A mount is a window on a superblock: (superblock, root dentry), hung on a dentry of another mount. The pair (parent
- * mount, mountpoint dentry) is looked up in a small hash table whenever a walk stands on a dentry marked
- * DENTRY_MOUNTED.
+ * A mount is a window on a superblock: (superblock, root dentry), hung on a dentry of another
+ * mount. The pair (parent mount, mountpoint dentry) is looked up in a small hash table whenever a
+ * walk stands on a dentry marked DENTRY_MOUNTED.
  *
- * Invariants: a mount in the tree has one reference of its own, holds one on its parent mount and one on its
- * mountpoint, and one on its root; every struct path holds one more. So "refs is 1 (plus the caller's)" means not
- * busy. Umount turns refs to 0 and takes the mount out of the table in one step under dcache_lock; a walk under RCU
- * that still sees it fails to get a reference and starts again.
+ * Invariants: a mount in the tree has one reference of its own, holds one on its parent mount and
+ * one on its mountpoint, and one on its root; every struct path holds one more. So "refs is 1 (plus
+ * the caller's)" means not busy. Umount turns refs to 0 and takes the mount out of the table in one
+ * step under dcache_lock; a walk under RCU that still sees it fails to get a reference and starts
+ * again.
  *
- * Locking: mount_lock (rwsem) for changes of the tree; the hash table changes under dcache_lock between two steps of
- * path_seq, and is read under RCU.
+ * Locking: mount_lock (rwsem) for changes of the tree; the hash table changes under dcache_lock
+ * between two steps of path_seq, and is read under RCU.
  */
 #include "fs/internal.h"
 #include "lib/hash.h"
@@ -27,7 +28,8 @@ static u32 last_id; /* (M) */
 
 static struct mount **bucket(const struct mount *parent, const struct dentry *mountpoint)
 {
-	return &hash_table[hash_64((unsigned long)parent + ((unsigned long)mountpoint >> 6), HASH_BITS)];
+	return &hash_table[hash_64((unsigned long)parent + ((unsigned long)mountpoint >> 6),
+				   HASH_BITS)];
 }
 
 struct mount *mount_find(const struct mount *parent, const struct dentry *mountpoint)
@@ -129,8 +131,8 @@ static struct mount *mount_alloc(struct superblock *sb, struct dentry *root, u32
 		return NULL;
 	m->sb = sb;
 	m->root = root;
-	m->flags = flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME |
-			    MS_RELATIME | MNT_INTERNAL);
+	m->flags = flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME |
+			    MS_NODIRATIME | MS_RELATIME | MNT_INTERNAL);
 	if (!(flags & (MS_NOATIME | MS_STRICTATIME)))
 		m->flags |= MS_RELATIME;
 	list_init(&m->node);
@@ -199,7 +201,10 @@ static void attach(struct mount *m, const struct path *p)
 	list_add_tail(&m->node, &mount_list);
 }
 
-/* Takes m out of the tree; its own reference stays with the caller. *p receives parent and mountpoint to be put. */
+/*
+ * Takes m out of the tree; its own reference stays with the caller. *p receives parent and
+ * mountpoint to be put.
+ */
 static void detach_locked(struct mount *m, struct path *p)
 {
 	assert_spin_held(&dcache_lock);
@@ -224,7 +229,10 @@ static struct mount *first_child(struct mount *m)
 	return NULL;
 }
 
-/* Not detached by somebody else since it was looked up (nor a mount without a place, like the one of pipes)? */
+/*
+ * Not detached by somebody else since it was looked up (nor a mount without a place, like the one
+ * of pipes)?
+ */
 static bool in_tree(const struct mount *m)
 {
 	return !list_empty(&m->node);
@@ -260,7 +268,8 @@ static int graft(struct mount *m, struct path *p)
 	return err;
 }
 
-static int do_new_mount(const char *source, struct path *p, const char *type, u32 flags, const char *data)
+static int do_new_mount(const char *source, struct path *p, const char *type, u32 flags,
+			const char *data)
 {
 	const struct fs_type *t = fs_type_find(type);
 	struct superblock *sb;
@@ -271,7 +280,8 @@ static int do_new_mount(const char *source, struct path *p, const char *type, u3
 		path_put(p);
 		return -ENODEV;
 	}
-	sb = t->mount(t, source, flags & (MS_RDONLY | MS_SYNCHRONOUS | MS_MANDLOCK | MS_DIRSYNC), data);
+	sb = t->mount(t, source, flags & (MS_RDONLY | MS_SYNCHRONOUS | MS_MANDLOCK | MS_DIRSYNC),
+		      data);
 	if (IS_ERR(sb)) {
 		path_put(p);
 		return PTR_ERR(sb);
@@ -298,7 +308,8 @@ static int copy_submounts(struct mount *old, struct dentry *top, struct mount *m
 
 	list_for_each_entry(c, &mount_list, node) {
 		if (c->parent == old && c != m && dentry_is_below(c->mountpoint, top)) {
-			struct mount *copy = depth < COPY_DEPTH ? mount_alloc(c->sb, c->root, c->flags) : NULL;
+			struct mount *copy =
+				depth < COPY_DEPTH ? mount_alloc(c->sb, c->root, c->flags) : NULL;
 			struct path at = { m, c->mountpoint };
 			int err;
 
@@ -361,7 +372,8 @@ static int do_remount(struct path *p, u32 flags, const char *data)
 			sb->flags = (sb->flags & ~MS_RDONLY) | (flags & MS_RDONLY);
 	}
 	if (!err) {
-		u32 changeable = MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME;
+		u32 changeable =
+			MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME;
 
 		if (!(flags & MS_BIND))
 			changeable &= ~MS_RDONLY;
@@ -432,7 +444,8 @@ int vfs_mount(const char *source, const char *dir, const char *type, u32 flags, 
 		return do_remount(&p, flags, data);
 	if (flags & MS_BIND)
 		return do_bind(source, &p, flags);
-	if (flags & (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE)) { /* there is one namespace */
+	/* there is one namespace */
+	if (flags & (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE)) {
 		path_put(&p);
 		return 0;
 	}
@@ -445,7 +458,10 @@ int vfs_mount(const char *source, const char *dir, const char *type, u32 flags, 
 	return do_new_mount(source, &p, type, flags, data);
 }
 
-/* MNT_DETACH: the mount and everything below it leaves the tree now and ends when its last user does. Leaves first. */
+/*
+ * MNT_DETACH: the mount and everything below it leaves the tree now and ends when its last user
+ * does. Leaves first.
+ */
 static void detach_tree(struct mount *top)
 {
 	struct mount *m, *c;
@@ -510,7 +526,10 @@ int vfs_umount(const char *dir, int flags)
 	return err;
 }
 
-/* new_root becomes /, the old root hangs at put_old. As in Linux the first root file system cannot be moved. */
+/*
+ * new_root becomes /, the old root hangs at put_old. As in Linux the first root file system cannot
+ * be moved.
+ */
 int vfs_pivot_root(const char *new_root, const char *put_old)
 {
 	struct fs_context *fs = current_fs();
@@ -532,8 +551,9 @@ int vfs_pivot_root(const char *new_root, const char *put_old)
 	root_mnt = fs->root.mnt;
 	if (new.mnt == root_mnt || old.mnt == root_mnt)
 		err = -EBUSY;
-	else if (fs->root.dentry != root_mnt->root || !root_mnt->parent || new.dentry != new.mnt->root ||
-		 !new.mnt->parent || !mount_is_below(old.mnt, new.mnt))
+	else if (fs->root.dentry != root_mnt->root || !root_mnt->parent ||
+		 new.dentry != new.mnt->root || !new.mnt->parent ||
+		 !mount_is_below(old.mnt, new.mnt))
 		err = -EINVAL;
 	if (!err) {
 		spin_lock(&dcache_lock);
@@ -555,7 +575,9 @@ int vfs_pivot_root(const char *new_root, const char *put_old)
 	return err;
 }
 
-/* The very first mount: it hangs nowhere and is root and current directory of the kernel's context. */
+/*
+ * The very first mount: it hangs nowhere and is root and current directory of the kernel's context.
+ */
 void mount_rootfs(void)
 {
 	struct superblock *sb = rootfs_type.mount(&rootfs_type, "rootfs", 0, NULL);
@@ -576,8 +598,9 @@ static void show_flags(struct seq *seq, u32 flags)
 	static const struct {
 		u32 flag;
 		const char *text;
-	} names[] = { { MS_NOSUID, ",nosuid" }, { MS_NODEV, ",nodev" }, { MS_NOEXEC, ",noexec" },
-		      { MS_NOATIME, ",noatime" }, { MS_NODIRATIME, ",nodiratime" }, { MS_RELATIME, ",relatime" } };
+	} names[] = { { MS_NOSUID, ",nosuid" },		{ MS_NODEV, ",nodev" },
+		      { MS_NOEXEC, ",noexec" },		{ MS_NOATIME, ",noatime" },
+		      { MS_NODIRATIME, ",nodiratime" }, { MS_RELATIME, ",relatime" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (flags & names[i].flag)
@@ -596,7 +619,8 @@ static void show_escaped(struct seq *seq, const char *s)
 }
 
 /* Calls fn for each mount that the current root can see, with its path. */
-static int for_each_visible(struct seq *seq, void (*fn)(struct seq *seq, struct mount *m, const char *path))
+static int for_each_visible(struct seq *seq,
+			    void (*fn)(struct seq *seq, struct mount *m, const char *path))
 {
 	char *buf = kmalloc(PATH_MAX, GFP_KERNEL), *text;
 	struct path root;
@@ -625,7 +649,8 @@ static void show_mount_line(struct seq *seq, struct mount *m, const char *path)
 	show_escaped(seq, m->sb->source);
 	seq_putc(seq, ' ');
 	show_escaped(seq, path);
-	seq_printf(seq, " %s %s", m->sb->type->name, (m->flags | m->sb->flags) & MS_RDONLY ? "ro" : "rw");
+	seq_printf(seq, " %s %s", m->sb->type->name,
+		   (m->flags | m->sb->flags) & MS_RDONLY ? "ro" : "rw");
 	show_flags(seq, m->flags);
 	if (m->sb->show_options)
 		m->sb->show_options(m->sb, seq);
@@ -636,10 +661,11 @@ static void show_info_line(struct seq *seq, struct mount *m, const char *path)
 {
 	char buf[256];
 	struct path in_sb = { NULL, m->root };
-	char *root = m->root == m->sb->root ? NULL : path_text(&in_sb, NULL, buf, sizeof(buf), NULL);
+	char *root =
+		m->root == m->sb->root ? NULL : path_text(&in_sb, NULL, buf, sizeof(buf), NULL);
 
-	seq_printf(seq, "%u %u %u:%u %s ", m->id, m->parent ? m->parent->id : m->id, MAJOR(m->sb->dev),
-		   MINOR(m->sb->dev), IS_ERR_OR_NULL(root) ? "/" : root);
+	seq_printf(seq, "%u %u %u:%u %s ", m->id, m->parent ? m->parent->id : m->id,
+		   MAJOR(m->sb->dev), MINOR(m->sb->dev), IS_ERR_OR_NULL(root) ? "/" : root);
 	show_escaped(seq, path);
 	seq_puts(seq, m->flags & MS_RDONLY ? " ro" : " rw");
 	show_flags(seq, m->flags);

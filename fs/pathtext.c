@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pathtext.c - from a path back to its text: name by name upwards, written from the end of the buffer. All under
- * dcache_lock, so that no name changes on the way (a path is short).
+ * pathtext.c - from a path back to its text: name by name upwards, written from the end of the
+ * buffer. All under dcache_lock, so that no name changes on the way (a path is short).
  */
 #include "fs/internal.h"
 #include "lib/printf.h"

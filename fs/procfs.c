@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * procfs.c - /proc: the system-wide files are the registry's (showfs.c), the processes are asked for through proc_ops,
- * which sys/ provides.
+ * procfs.c - /proc: the system-wide files are the registry's (showfs.c), the processes are asked
+ * for through proc_ops, which sys/ provides.
  *
- *   /proc/PID/{files of proc_ops, mounts, mountinfo}   text, regenerated at offset 0; or binary, read in place
- *   /proc/PID/{exe,cwd,root}, fd/N                     magic links: they go to the file itself, not to a text
+ *   /proc/PID/{files of proc_ops, mounts, mountinfo}   text, regenerated at offset 0; or binary,
+ *                                                      read in place
+ *   /proc/PID/{exe,cwd,root}, fd/N                     magic links: they go to the file itself, not
+ *                                                      to a text
  *   /proc/PID/fdinfo/N, task/TID/...
  *
- * Processes come and go, so names below /proc/PID are never kept in the dentry cache: each walk makes fresh dentries
- * that live as long as somebody uses them. What an open file or a current directory still refers to after the process
- * is gone answers -ESRCH or -ENOENT.
+ * Processes come and go, so names below /proc/PID are never kept in the dentry cache: each walk
+ * makes fresh dentries that live as long as somebody uses them. What an open file or a current
+ * directory still refers to after the process is gone answers -ESRCH or -ENOENT.
  */
 #include "arch/uaccess.h"
 #include "fs/internal.h"
@@ -22,11 +24,23 @@
 #define PID_BASE (1ull << 32) /* positions of processes in /proc: after all system-wide files */
 #define BINARY_CHUNK (64 * 1024ul)
 
-enum proc_kind { P_PID, P_TASK, P_TID, P_FD, P_FDINFO, P_FILE, P_LINK, P_FDLINK, P_FDTEXT, P_SELF, P_SELF_TID };
+enum proc_kind {
+	P_PID,
+	P_TASK,
+	P_TID,
+	P_FD,
+	P_FDINFO,
+	P_FILE,
+	P_LINK,
+	P_FDLINK,
+	P_FDTEXT,
+	P_SELF,
+	P_SELF_TID
+};
 struct proc_inode {
 	enum proc_kind kind;
 	pid_t pid, tid; /* tid: 0 outside of task/ */
-	int fd;         /* P_FDLINK, P_FDTEXT; P_LINK: 0 exe, 1 cwd, 2 root */
+	int fd;		/* P_FDLINK, P_FDTEXT; P_LINK: 0 exe, 1 cwd, 2 root */
 	const struct proc_file *file;
 };
 
@@ -66,7 +80,8 @@ static inline pid_t subject(const struct proc_inode *pi)
 
 static bool alive(const struct proc_inode *pi)
 {
-	return proc_ops && (pi->tid ? proc_ops->exists(pi->tid, pi->pid) : proc_ops->exists(pi->pid, 0));
+	return proc_ops &&
+	       (pi->tid ? proc_ops->exists(pi->tid, pi->pid) : proc_ops->exists(pi->pid, 0));
 }
 
 static struct inode *proc_inode_new(const struct proc_inode *from, umode_t mode)
@@ -81,7 +96,8 @@ static struct inode *proc_inode_new(const struct proc_inode *from, umode_t mode)
 	}
 	inode->private = pi;
 	/* Stable numbers: by process, kind and descriptor. */
-	inode->ino = PID_BASE + (((u64)subject(pi) << 20) | (u64)pi->kind << 16 | (pi->fd & 0xffff));
+	inode->ino =
+		PID_BASE + (((u64)subject(pi) << 20) | (u64)pi->kind << 16 | (pi->fd & 0xffff));
 	if (pi->file)
 		inode->ino += hash_string(pi->file->name, 0) & 0xffff;
 	if (proc_ops && proc_ops->owner && pi->pid)
@@ -146,7 +162,8 @@ static int fill(struct dentry *d, const struct proc_inode *from)
 	if (S_ISDIR(mode))
 		inode->nlink = 2;
 	inode->ops = table[from->kind].ops;
-	inode->fops = from->kind == P_FILE && from->file->read ? &binary_fops : table[from->kind].fops;
+	inode->fops =
+		from->kind == P_FILE && from->file->read ? &binary_fops : table[from->kind].fops;
 	dentry_instantiate(d, inode);
 	return 0;
 }
@@ -236,7 +253,8 @@ static ssize_t self_readlink(struct dentry *d, char *buf, size_t n)
 	if (pi_of(d->inode)->kind == P_SELF)
 		len = scnprintf(text, sizeof(text), "%d", proc_ops->self());
 	else
-		len = scnprintf(text, sizeof(text), "%d/task/%d", proc_ops->self(), proc_ops->self_tid());
+		len = scnprintf(text, sizeof(text), "%d/task/%d", proc_ops->self(),
+				proc_ops->self_tid());
 	len = min(len, n);
 	memcpy(buf, text, len);
 	return len;
@@ -284,7 +302,10 @@ static int pid_lookup(struct inode *dir, struct dentry *d)
 	return fill(d, &pi);
 }
 
-/* Entries in a fixed order: directories, links, own files, files of proc_ops. => NULL: no such number */
+/*
+ * Entries in a fixed order: directories, links, own files, files of proc_ops. => NULL: no such
+ * number
+ */
 static const char *pid_entry(const struct proc_inode *pi, u64 i, unsigned int *type)
 {
 	u64 nr_dirs = ARRAY_SIZE(sub_dirs) - (pi->tid ? 1 : 0);
@@ -398,7 +419,8 @@ static ssize_t magic_readlink(struct dentry *d, char *buf, size_t n)
 
 	return proc_ops->link_text(subject(pi), pi->kind == P_LINK ? pi->fd : 3, pi->fd, buf, n);
 }
-static const struct inode_ops magic_iops = { .readlink = magic_readlink, .get_link = magic_get_link };
+static const struct inode_ops magic_iops = { .readlink = magic_readlink,
+					     .get_link = magic_get_link };
 
 /* ---- files ---- */
 
@@ -408,8 +430,8 @@ static int fdinfo_show(struct seq *seq, const struct proc_inode *pi)
 
 	if (!f)
 		return -ENOENT;
-	seq_printf(seq, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%lu\n", (long long)f->pos, f->flags,
-		   f->path.mnt->id, (unsigned long)f->inode->ino);
+	seq_printf(seq, "pos:\t%lld\nflags:\t0%o\nmnt_id:\t%u\nino:\t%lu\n", (long long)f->pos,
+		   f->flags, f->path.mnt->id, (unsigned long)f->inode->ino);
 	file_put(f);
 	return 0;
 }
@@ -432,20 +454,28 @@ static ssize_t file_store(const char *text, size_t n, void *arg)
 	return alive(pi) ? pi->file->store(text, n, pi->pid, pi->tid) : -ESRCH;
 }
 
-static const struct text_source sources[4] = { /* bit 0: show, bit 1: store */
-	{ NULL, NULL }, { file_show, NULL }, { NULL, file_store }, { file_show, file_store },
+static const struct text_source sources[4] = {
+	/* bit 0: show, bit 1: store */
+	{ NULL, NULL },
+	{ file_show, NULL },
+	{ NULL, file_store },
+	{ file_show, file_store },
 };
 
 static int file_open(struct inode *inode, struct file *f)
 {
 	struct proc_inode *pi = pi_of(inode);
-	bool reads = pi->kind == P_FDTEXT || pi->file->show, writes = pi->kind == P_FILE && pi->file->store;
+	bool reads = pi->kind == P_FDTEXT || pi->file->show,
+	     writes = pi->kind == P_FILE && pi->file->store;
 
 	/* The inode, and with it pi, lives as long as the file. */
 	return text_open(f, &sources[(reads ? 1 : 0) + (writes ? 2 : 0)], pi);
 }
-static const struct file_ops text_fops = { .open = file_open, .read = text_read, .write = text_write,
-					   .llseek = text_llseek, .release = text_release };
+static const struct file_ops text_fops = { .open = file_open,
+					   .read = text_read,
+					   .write = text_write,
+					   .llseek = text_llseek,
+					   .release = text_release };
 static const struct inode_ops plain_iops;
 
 static ssize_t binary_read(struct file *f, void __user *buf, size_t n, u64 *pos)
@@ -520,7 +550,8 @@ static struct superblock *make_super(const struct fs_type *t)
 	return sb;
 }
 
-static struct superblock *proc_mount(const struct fs_type *t, const char *source, u32 flags, const char *data)
+static struct superblock *proc_mount(const struct fs_type *t, const char *source, u32 flags,
+				     const char *data)
 {
 	struct superblock *sb = READ_ONCE(proc_super);
 

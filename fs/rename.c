@@ -2,10 +2,10 @@
 /*
  * rename.c - rename(2), the one operation on two directories at once.
  *
- * Locking: with two different directories a global mutex is taken first, which freezes the shape of the tree (only a
- * rename between directories changes who is below whom), then both directory locks: an ancestor before its
- * descendant, otherwise by address; then the victim's lock. No cycle can appear, because moving a directory below
- * itself is refused while the shape is frozen.
+ * Locking: with two different directories a global mutex is taken first, which freezes the shape of
+ * the tree (only a rename between directories changes who is below whom), then both directory
+ * locks: an ancestor before its descendant, otherwise by address; then the victim's lock. No cycle
+ * can appear, because moving a directory below itself is refused while the shape is frozen.
  */
 #include "fs/internal.h"
 #include "mm/kmem/slab.h"
@@ -37,7 +37,7 @@ static void unlock_two(struct dentry *a, struct dentry *b)
 struct renaming {
 	struct walk ow, nw;
 	struct dentry *od, *nd; /* directories */
-	struct dentry *o, *n;   /* the names in them */
+	struct dentry *o, *n;	/* the names in them */
 	unsigned int flags;
 };
 
@@ -74,7 +74,8 @@ static int check_rights(struct renaming *r)
 	if (!r->n->inode)
 		err = may_create(nd, cred);
 	else
-		err = may_delete(nd, r->n, cred, r->flags & RENAME_EXCHANGE ? S_ISDIR(r->n->inode->mode) : isdir);
+		err = may_delete(nd, r->n, cred,
+				 r->flags & RENAME_EXCHANGE ? S_ISDIR(r->n->inode->mode) : isdir);
 	/* The ".." of a moved directory is written. */
 	if (!err && isdir && od != nd)
 		err = inode_permission(r->o->inode, MAY_WRITE, cred);
@@ -126,7 +127,10 @@ static int exchange(struct renaming *r)
 	if (!err) {
 		memcpy(names, r->o->name, olen + 1);
 		memcpy(names + olen + 1, r->n->name, nlen + 1);
-		/* For a moment both carry one name: the directories' locks keep lookups that would add names out. */
+		/*
+		 * For a moment both carry one name: the directories' locks keep lookups that would
+		 * add names out.
+		 */
 		dentry_rename(r->o, r->nd, names + olen + 1, nlen, texts[1]);
 		dentry_rename(r->n, r->od, names, olen, texts[0]);
 	} else {
@@ -189,12 +193,14 @@ static int rename_walked(struct renaming *r)
 	return err;
 }
 
-int vfs_rename(const struct path *ob, const char *o, const struct path *nb, const char *n, unsigned int flags)
+int vfs_rename(const struct path *ob, const char *o, const struct path *nb, const char *n,
+	       unsigned int flags)
 {
 	struct renaming *r;
 	int err;
 
-	if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) || flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
+	if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE)) ||
+	    flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
 	r = kmalloc(sizeof(*r), GFP_KERNEL); /* two walks are large for a stack */
 	if (!r)

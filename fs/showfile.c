@@ -2,9 +2,10 @@
 /*
  * showfile.c - files whose text is made by a function.
  *
- * A read at position 0 makes the text anew; reads further on continue in the same text, so a reader sees one moment.
- * Programs that keep such a file open rewind it (lseek 0) for fresh numbers. The buffer grows until the text fits.
- * Each write(2) is one value, whatever the position; O_TRUNC and O_CREAT do nothing.
+ * A read at position 0 makes the text anew; reads further on continue in the same text, so a reader
+ * sees one moment. Programs that keep such a file open rewind it (lseek 0) for fresh numbers. The
+ * buffer grows until the text fits. Each write(2) is one value, whatever the position; O_TRUNC and
+ * O_CREAT do nothing.
  */
 #include "arch/uaccess.h"
 #include "fs/internal.h"

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * showfs.c - one walker for sysfs, tracefs, debugfs and the system-wide half of procfs: it turns the registry of
- * kernel/show.h into directories.
+ * showfs.c - one walker for sysfs, tracefs, debugfs and the system-wide half of procfs: it turns
+ * the registry of kernel/show.h into directories.
  *
- * Owners register paths, not directories. The first use builds a tree of nodes from all of them, and every later look
- * into a directory adds what came since: entries registered at run time, array entries that grew. Nodes are never
- * freed; a node whose entry says "not present" is just not shown. Each file system is a window on the node of its
- * prefix ("/sys", "/proc", ...), with dentries and inodes of its own.
+ * Owners register paths, not directories. The first use builds a tree of nodes from all of them,
+ * and every later look into a directory adds what came since: entries registered at run time, array
+ * entries that grew. Nodes are never freed; a node whose entry says "not present" is just not
+ * shown. Each file system is a window on the node of its prefix ("/sys", "/proc", ...), with
+ * dentries and inodes of its own.
  *
- * Locking: tree_lock for building; the lists only grow at their tails, so reading them needs no lock afterwards.
+ * Locking: tree_lock for building; the lists only grow at their tails, so reading them needs no
+ * lock afterwards.
  */
 #include "fs/internal.h"
 #include "lib/printf.h"
@@ -18,15 +20,15 @@ enum node_type { NODE_DIR, NODE_FILE, NODE_LINK, NODE_SPECIAL };
 struct show_node {
 	enum node_type type;
 	u16 mode;
-	u32 len, order, nr_dirs;        /* order: place among its siblings, from 0 */
+	u32 len, order, nr_dirs; /* order: place among its siblings, from 0 */
 	u64 ino;
 	struct show_node *parent;
 	struct show_node *first, *last, *next; /* children, in order of appearance; siblings */
 	u32 nr_children;
-	struct show_entry *entry;       /* NODE_FILE */
+	struct show_entry *entry; /* NODE_FILE */
 	long index;
-	const char *target;             /* NODE_LINK */
-	const struct file_ops *fops;    /* NODE_SPECIAL */
+	const char *target;	     /* NODE_LINK */
+	const struct file_ops *fops; /* NODE_SPECIAL */
 	char name[];
 };
 
@@ -43,7 +45,8 @@ static struct show_entry *newest_dynamic, *last_static;
 static bool static_done;
 static u64 last_ino = 1;
 
-static struct show_node *new_node(struct show_node *parent, const char *name, u32 len, enum node_type type)
+static struct show_node *new_node(struct show_node *parent, const char *name, u32 len,
+				  enum node_type type)
 {
 	struct show_node *n = kzalloc(sizeof(*n) + len + 1, GFP_KERNEL);
 
@@ -77,7 +80,10 @@ static struct show_node *find_child(struct show_node *dir, const char *name, u32
 	return NULL;
 }
 
-/* The node at an absolute path, made with the directories on the way. NULL: no memory, or a file is in the way. */
+/*
+ * The node at an absolute path, made with the directories on the way. NULL: no memory, or a file is
+ * in the way.
+ */
 static struct show_node *make_path(const char *path, enum node_type type, bool *made)
 {
 	struct show_node *n = tree_root;
@@ -122,7 +128,8 @@ static int expanded_path(const struct show_entry *e, long i, char *buf, size_t n
 	const char *mark = strchr(e->path, '%');
 
 	if (mark[1] == 's')
-		return snprintf(buf, n, "%.*s%s%s", (int)(mark - e->path), e->path, e->name(i), mark + 2);
+		return snprintf(buf, n, "%.*s%s%s", (int)(mark - e->path), e->path, e->name(i),
+				mark + 2);
 	return snprintf(buf, n, "%.*s%ld%s", (int)(mark - e->path), e->path, i, mark + 2);
 }
 
@@ -212,7 +219,9 @@ static void refresh(void)
 	mutex_lock(&tree_lock);
 	if (unlikely(!static_done))
 		build_static();
-	/* Dynamic entries are pushed at the front: everything before the newest one known is new. */
+	/*
+	 * Dynamic entries are pushed at the front: everything before the newest one known is new.
+	 */
 	head = show_next(last_static);
 	for (e = head; e && e != newest_dynamic; e = show_next(e))
 		add_entry(e);
@@ -222,7 +231,10 @@ static void refresh(void)
 	mutex_unlock(&tree_lock);
 }
 
-/* Is there anything behind the node now? A directory is there when one of its files is, or when it has none at all. */
+/*
+ * Is there anything behind the node now? A directory is there when one of its files is, or when it
+ * has none at all.
+ */
 static bool node_present(struct show_node *n)
 {
 	struct show_node *c;
@@ -302,8 +314,12 @@ static ssize_t node_store(const char *text, size_t len, void *arg)
 	return n->entry->store(text, len, n->index);
 }
 
-static const struct text_source node_sources[4] = { /* bit 0: show, bit 1: store */
-	{ NULL, NULL }, { node_show, NULL }, { NULL, node_store }, { node_show, node_store },
+static const struct text_source node_sources[4] = {
+	/* bit 0: show, bit 1: store */
+	{ NULL, NULL },
+	{ node_show, NULL },
+	{ NULL, node_store },
+	{ node_show, node_store },
 };
 
 static int node_open(struct inode *inode, struct file *f)
@@ -395,7 +411,9 @@ struct inode *show_inode(struct superblock *sb, struct show_node *n)
 static const struct show_fs {
 	const char *prefix;
 	u64 magic;
-} show_fs[] = { { "/sys", 0x62656572 }, { "/sys/kernel/tracing", 0x74726163 }, { "/sys/kernel/debug", 0x64626720 } };
+} show_fs[] = { { "/sys", 0x62656572 },
+		{ "/sys/kernel/tracing", 0x74726163 },
+		{ "/sys/kernel/debug", 0x64626720 } };
 static struct fs_type show_types[];
 static struct superblock *show_supers[ARRAY_SIZE(show_fs)];
 static DEFINE_MUTEX(show_supers_lock, RANK_SHOW_TREE);
@@ -422,7 +440,8 @@ static struct superblock *make_super(const struct fs_type *t, const char *source
 	return sb;
 }
 
-static struct superblock *show_mount(const struct fs_type *t, const char *source, u32 flags, const char *data)
+static struct superblock *show_mount(const struct fs_type *t, const char *source, u32 flags,
+				     const char *data)
 {
 	struct superblock **slot = &show_supers[t - show_types], *sb;
 
@@ -450,8 +469,11 @@ static struct fs_type show_types[] = {
 
 void showfs_init(void)
 {
-	static const char *const dirs[] = { "/proc", "/sys", "/sys/kernel/tracing", "/sys/kernel/debug", "/sys/fs/cgroup",
-					    "/sys/block", "/sys/class", "/sys/bus", "/sys/module", "/sys/dev" };
+	static const char *const dirs[] = {
+		"/proc",	  "/sys",	"/sys/kernel/tracing", "/sys/kernel/debug",
+		"/sys/fs/cgroup", "/sys/block", "/sys/class",	       "/sys/bus",
+		"/sys/module",	  "/sys/dev"
+	};
 
 	tree_root = new_node(NULL, "", 0, NODE_DIR);
 	if (!tree_root)

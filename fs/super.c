@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * super.c - file system types and superblocks. A superblock counts its mounts; the last one takes the tree of names
- * down and then the superblock. Kernel-wide ones (procfs, devtmpfs) keep one count of their own and never end.
+ * super.c - file system types and superblocks. A superblock counts its mounts; the last one takes
+ * the tree of names down and then the superblock. Kernel-wide ones (procfs, devtmpfs) keep one
+ * count of their own and never end.
  */
 #include "fs/internal.h"
 #include "mm/kmem/slab.h"
@@ -107,6 +108,7 @@ int vfs_statfs(const struct path *p, struct kstatfs *out)
 	if (sb->statfs)
 		err = sb->statfs(sb, out);
 	/* ST_RDONLY 1, NOSUID 2, NODEV 4, NOEXEC 8 as in mount(2); ST_VALID 32; ST_RELATIME 4096 */
-	out->flags = ((p->mnt->flags | sb->flags) & 15) | 32 | (p->mnt->flags & MS_RELATIME ? 4096 : 0);
+	out->flags =
+		((p->mnt->flags | sb->flags) & 15) | 32 | (p->mnt->flags & MS_RELATIME ? 4096 : 0);
 	return err;
 }

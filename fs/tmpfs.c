@@ -2,16 +2,18 @@
 /*
  * tmpfs.c - files in memory. The page cache is the disk and the dentry cache is the directory.
  *
- * Every name holds one reference on its dentry for as long as it exists ("pinned"), so the cache cannot forget it;
- * contents live in inode->data with no page_write: memory is their home.
+ * Every name holds one reference on its dentry for as long as it exists ("pinned"), so the cache
+ * cannot forget it; contents live in inode->data with no page_write: memory is their home.
  *
- * Reading a directory while names come and go: each new name gets the next number of its directory (dentry->cookie) and
- * goes to the head of the list of children, so the list is sorted, newest first, without any search. A position in
- * the directory is FIRST - cookie of the entry that comes next (a bit more after a removal): removed entries leave no
- * gap that matters, new ones are before the position, and the reader ends. An open directory remembers (with a
- * reference) the dentry it stopped at, so continuing costs nothing even with ten thousand entries.
+ * Reading a directory while names come and go: each new name gets the next number of its directory
+ * (dentry->cookie) and goes to the head of the list of children, so the list is sorted, newest
+ * first, without any search. A position in the directory is FIRST - cookie of the entry that comes
+ * next (a bit more after a removal): removed entries leave no gap that matters, new ones are before
+ * the position, and the reader ends. An open directory remembers (with a reference) the dentry it
+ * stopped at, so continuing costs nothing even with ten thousand entries.
  *
- * Limits: size= counts pages (charged by the page cache through ->charge), nr_inodes= inodes. 0 is no limit.
+ * Limits: size= counts pages (charged by the page cache through ->charge), nr_inodes= inodes. 0 is
+ * no limit.
  * Locking: names under the directory's inode lock; the list of children also under dcache_lock.
  */
 #include "fs/internal.h"
@@ -27,7 +29,7 @@
 #define READDIR_BATCH 32
 
 struct tmpfs {
-	u64 max_pages, max_inodes;         /* 0: no limit */
+	u64 max_pages, max_inodes; /* 0: no limit */
 	atomic_long_t used_pages, used_inodes;
 	umode_t mode;
 	u32 uid, gid;
@@ -211,7 +213,8 @@ static int exchange(struct inode *od, struct dentry *o, struct inode *nd, struct
 	return 0;
 }
 
-static int rename(struct inode *od, struct dentry *o, struct inode *nd, struct dentry *n, unsigned int flags)
+static int rename(struct inode *od, struct dentry *o, struct inode *nd, struct dentry *n,
+		  unsigned int flags)
 {
 	bool isdir = S_ISDIR(o->inode->mode);
 
@@ -252,7 +255,8 @@ static int setattr(struct inode *inode, const struct kstat *attr, unsigned int m
 static int dir_getattr(struct inode *inode, struct kstat *st)
 {
 	inode_fill_stat(inode, st);
-	st->size = 2 * DIRENT_SIZE + inode->data.size; /* data.size of a directory counts its entries */
+	/* data.size of a directory counts its entries */
+	st->size = 2 * DIRENT_SIZE + inode->data.size;
 	return 0;
 }
 
@@ -272,7 +276,10 @@ static const struct inode_ops file_iops = { .setattr = setattr };
 static const struct inode_ops link_iops;
 static const struct inode_ops special_iops;
 
-/* The first existing entry at or after pos. => dcache_lock; NULL at the end. from (may be NULL) lies at or before it. */
+/*
+ * The first existing entry at or after pos. => dcache_lock; NULL at the end. from (may be NULL)
+ * lies at or before it.
+ */
 static struct dentry *entry_at(struct dentry *dir, struct dentry *from, u64 pos)
 {
 	struct dentry *d;
@@ -287,7 +294,10 @@ static struct dentry *entry_at(struct dentry *dir, struct dentry *from, u64 pos)
 	return NULL;
 }
 
-/* Up to READDIR_BATCH entries in one hold of the lock. => false: the buffer is full or the end is reached */
+/*
+ * Up to READDIR_BATCH entries in one hold of the lock. => false: the buffer is full or the end is
+ * reached
+ */
 static bool emit_batch(struct file *f, struct dir_context *ctx)
 {
 	struct dentry *dir = f->path.dentry, *from = f->private, *d, *keep = NULL;
@@ -341,7 +351,9 @@ static void dir_release(struct file *f)
 		dentry_put(f->private);
 }
 
-const struct file_ops tmpfs_dir_fops = { .iterate = iterate, .llseek = dir_llseek, .release = dir_release };
+const struct file_ops tmpfs_dir_fops = { .iterate = iterate,
+					 .llseek = dir_llseek,
+					 .release = dir_release };
 
 /* Makes the pages of [off, off + len) exist. */
 static int allocate_range(struct inode *inode, u64 off, u64 len)
@@ -451,8 +463,8 @@ static int parse_one(struct tmpfs *fs, const char *name, char *value)
 		return value ? parse_u32(value, &fs->uid) : -EINVAL;
 	if (!strcmp(name, "gid"))
 		return value ? parse_u32(value, &fs->gid) : -EINVAL;
-	if (!strcmp(name, "huge") || !strcmp(name, "mpol") || !strcmp(name, "inode32") || !strcmp(name, "inode64") ||
-	    !strcmp(name, "noswap"))
+	if (!strcmp(name, "huge") || !strcmp(name, "mpol") || !strcmp(name, "inode32") ||
+	    !strcmp(name, "inode64") || !strcmp(name, "noswap"))
 		return 0; /* accepted, no effect */
 	return -EINVAL;
 }
@@ -529,7 +541,8 @@ static struct superblock *fill_super(struct superblock *sb, struct tmpfs *fs)
 	return err ? ERR_PTR(err) : sb;
 }
 
-static struct superblock *tmpfs_mount(const struct fs_type *t, const char *source, u32 flags, const char *data)
+static struct superblock *tmpfs_mount(const struct fs_type *t, const char *source, u32 flags,
+				      const char *data)
 {
 	struct tmpfs *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
 	struct superblock *sb;

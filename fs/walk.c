@@ -2,27 +2,32 @@
 /*
  * walk.c - the path walk: from text to (mount, dentry).
  *
- * Problem: each component costs a hash lookup; taking and dropping a reference on every directory on the way would cost
- * more than that, and would make all CPUs fight for the counter of "/". Idea: walk the cached part under RCU with no
- * references at all, and take one at the end. Two gears:
+ * Problem: each component costs a hash lookup; taking and dropping a reference on every directory
+ * on the way would cost more than that, and would make all CPUs fight for the counter of "/". Idea:
+ * walk the cached part under RCU with no references at all, and take one at the end. Two gears:
  *
- *   rcu  no references, no sleeping. Started only when the starting points cannot change under us (our fs_context is
- *        used by nobody else). When it needs more (a name not cached, a symbolic link) it turns into the other gear
- *        where it stands (walk_unlazy).
+ *   rcu no references, no sleeping. Started only when the starting points cannot change under us
+ *   (our fs_context is
+ *        used by nobody else). When it needs more (a name not cached, a symbolic link) it turns
+ *        into the other gear where it stands (walk_unlazy).
  *   ref  w->path is referenced; lookups may ask the file system under the directory's lock.
  *
- * path_seq is noted at the start; when a rename or mount change happened before the references were taken the whole
- * walk starts again in the ref gear (-ECHILD, never seen outside).
+ * path_seq is noted at the start; when a rename or mount change happened before the references were
+ * taken the whole walk starts again in the ref gear (-ECHILD, never seen outside).
  *
- * Symbolic links: the text of a link in the middle is walked first and the rest of the path is remembered on a stack;
- * a link at the end just replaces the rest. At most 40 links per walk, then -ELOOP.
- * The walk ends before the last component (walk_to_parent), so creating, removing and opening share it.
- * ".." never leaves the root of the context, and climbs from the root of a mount to its mountpoint.
+ * Symbolic links: the text of a link in the middle is walked first and the rest of the path is
+ * remembered on a stack; a link at the end just replaces the rest. At most 40 links per walk, then
+ * -ELOOP.
+ * The walk ends before the last component (walk_to_parent), so creating, removing and opening share
+ * it. ".." never leaves the root of the context, and climbs from the root of a mount to its
+ * mountpoint.
  */
 #include "fs/internal.h"
 #include "mm/kmem/slab.h"
 
-struct fs_context kernel_fs = { .refs = ATOMIC_INIT(1), .umask = 022, .lock = RWSEM_INIT(kernel_fs.lock, RANK_FS_CONTEXT) };
+struct fs_context kernel_fs = { .refs = ATOMIC_INIT(1),
+				.umask = 022,
+				.lock = RWSEM_INIT(kernel_fs.lock, RANK_FS_CONTEXT) };
 static struct fs_context *kernel_context(void)
 {
 	return &kernel_fs;
@@ -67,7 +72,8 @@ void fs_set_path(struct fs_context *fs, struct path *slot, const struct path *p)
 }
 
 /* Starting point and gear. base NULL: cwd. */
-int walk_start(struct walk *w, const struct path *base, const char *name, unsigned int flags, bool rcu)
+int walk_start(struct walk *w, const struct path *base, const char *name, unsigned int flags,
+	       bool rcu)
 {
 	struct fs_context *fs = current_fs();
 	bool alone = atomic_read(&fs->refs) == 1;
@@ -106,7 +112,10 @@ int walk_start(struct walk *w, const struct path *base, const char *name, unsign
 	return 0;
 }
 
-/* From the rcu to the ref gear, where we are. => 0; -ECHILD: start again in the ref gear (nothing is held) */
+/*
+ * From the rcu to the ref gear, where we are. => 0; -ECHILD: start again in the ref gear (nothing
+ * is held)
+ */
 int walk_unlazy(struct walk *w)
 {
 	struct mount *m = w->path.mnt;
@@ -128,7 +137,10 @@ int walk_unlazy(struct walk *w)
 	return -ECHILD;
 }
 
-/* Gives back everything but w->path when the walk succeeded; on errors the caller sets w->path.dentry NULL through this. */
+/*
+ * Gives back everything but w->path when the walk succeeded; on errors the caller sets
+ * w->path.dentry NULL through this.
+ */
 void walk_end(struct walk *w)
 {
 	if (w->rcu) {
@@ -275,8 +287,8 @@ static const char *link_text(struct walk *w, struct dentry *link)
 }
 
 /*
- * Goes where link (taken over) points: magic links at once (=> NULL), others by their text, which the caller walks
- * next. => ref gear; w->path is the directory of the link
+ * Goes where link (taken over) points: magic links at once (=> NULL), others by their text, which
+ * the caller walks next. => ref gear; w->path is the directory of the link
  */
 const char *walk_follow_link(struct walk *w, struct dentry *link)
 {
@@ -289,7 +301,9 @@ const char *walk_follow_link(struct walk *w, struct dentry *link)
 	}
 	if (ops && ops->get_link) {
 		struct path to;
-		int err = w->flags & LOOKUP_NO_MAGICLINKS ? -ELOOP : ops->get_link(link->inode, &to.mnt, &to.dentry);
+		int err = w->flags & LOOKUP_NO_MAGICLINKS
+				  ? -ELOOP
+				  : ops->get_link(link->inode, &to.mnt, &to.dentry);
 
 		if (!err) {
 			path_put(&w->path);
@@ -312,7 +326,10 @@ const char *walk_follow_link(struct walk *w, struct dentry *link)
 	return text;
 }
 
-/* Common end of a component: d (referenced, ref gear) becomes our place, or its link is returned to be walked. */
+/*
+ * Common end of a component: d (referenced, ref gear) becomes our place, or its link is returned to
+ * be walked.
+ */
 static const char *enter(struct walk *w, struct dentry *d, bool follow)
 {
 	if (!d->inode) {
@@ -337,7 +354,9 @@ static int component_rcu(struct walk *w, bool follow)
 	inode = smp_load_acquire(&d->inode);
 	if (!inode) {
 		smp_rmb();
-		return READ_ONCE(path_seq) == w->seq && !(READ_ONCE(d->flags) & DENTRY_UNHASHED) ? -ENOENT : 0;
+		return READ_ONCE(path_seq) == w->seq && !(READ_ONCE(d->flags) & DENTRY_UNHASHED)
+			       ? -ENOENT
+			       : 0;
 	}
 	if (follow && S_ISLNK(inode->mode))
 		return 0;
@@ -405,8 +424,9 @@ static const char *scan(struct walk *w, const char *name)
 }
 
 /*
- * Walks all but the last component of name (and of what links in the middle stand for). w->path is then the directory
- * and w->last the rest. => 0 or -errno; on error w->path is still to be put by the caller (walk_fail)
+ * Walks all but the last component of name (and of what links in the middle stand for). w->path is
+ * then the directory and w->last the rest. => 0 or -errno; on error w->path is still to be put by
+ * the caller (walk_fail)
  */
 int walk_to_parent(struct walk *w, const char *name)
 {
@@ -483,7 +503,8 @@ void walk_fail(struct walk *w)
 	w->path.dentry = NULL;
 }
 
-static int try_lookup(struct walk *w, const struct path *base, const char *name, unsigned int flags, bool rcu)
+static int try_lookup(struct walk *w, const struct path *base, const char *name, unsigned int flags,
+		      bool rcu)
 {
 	int err = walk_start(w, base, name, flags, rcu);
 
@@ -493,7 +514,8 @@ static int try_lookup(struct walk *w, const struct path *base, const char *name,
 		err = walk_last(w, flags & LOOKUP_FOLLOW);
 	if (!err && w->rcu)
 		err = walk_unlazy(w);
-	if (!err && ((flags & LOOKUP_DIRECTORY) || w->must_dir || w->last.slash) && !S_ISDIR(path_inode(&w->path)->mode))
+	if (!err && ((flags & LOOKUP_DIRECTORY) || w->must_dir || w->last.slash) &&
+	    !S_ISDIR(path_inode(&w->path)->mode))
 		err = -ENOTDIR;
 	if (err)
 		walk_fail(w);
@@ -519,7 +541,10 @@ int vfs_lookup(const struct path *base, const char *name, unsigned int flags, st
 	return err;
 }
 
-/* Walks to the parent in the ref gear. => 0: w->path referenced, walk_end still to be called; -errno: all given back */
+/*
+ * Walks to the parent in the ref gear. => 0: w->path referenced, walk_end still to be called;
+ * -errno: all given back
+ */
 int walk_parent_ref(struct walk *w, const struct path *base, const char *name, unsigned int flags)
 {
 	int err, tries = 0;
@@ -538,8 +563,8 @@ int walk_parent_ref(struct walk *w, const struct path *base, const char *name, u
 	return err;
 }
 
-int vfs_lookup_parent(const struct path *base, const char *name, struct path *parent, char last[256],
-		      unsigned int *last_flags)
+int vfs_lookup_parent(const struct path *base, const char *name, struct path *parent,
+		      char last[256], unsigned int *last_flags)
 {
 	struct walk w;
 	int err = walk_parent_ref(&w, base, name, 0);
@@ -551,7 +576,11 @@ int vfs_lookup_parent(const struct path *base, const char *name, struct path *pa
 		memcpy(last, w.last.name, w.last.len);
 		last[w.last.len] = 0;
 	} else {
-		strlcpy(last, w.last.type == LAST_ROOT ? "/" : w.last.type == LAST_DOT ? "." : "..", 256);
+		strlcpy(last,
+			w.last.type == LAST_ROOT  ? "/"
+			: w.last.type == LAST_DOT ? "."
+						  : "..",
+			256);
 	}
 	if (last_flags)
 		*last_flags = w.last.slash ? LOOKUP_DIRECTORY : 0;

@@ -2,11 +2,11 @@
 /*
  * event.c - the rings behind trace_event().
  *
- * Each CPU has a ring of fixed slots. A writer takes the next number with one atomic add, marks the slot as being
- * written, fills it, and stores number + 1 as its stamp; an interrupt or NMI in between simply takes the next slot. A
- * reader copies a slot and believes it when the stamp was the same before and after. Old records are overwritten.
- * The rings come from trace_alloc when the first event is enabled; until then, and for ever if there is no memory,
- * nothing is recorded.
+ * Each CPU has a ring of fixed slots. A writer takes the next number with one atomic add, marks the
+ * slot as being written, fills it, and stores number + 1 as its stamp; an interrupt or NMI in
+ * between simply takes the next slot. A reader copies a slot and believes it when the stamp was the
+ * same before and after. Old records are overwritten. The rings come from trace_alloc when the
+ * first event is enabled; until then, and for ever if there is no memory, nothing is recorded.
  */
 #include "kernel/event.h"
 #include "arch/atomic.h"
@@ -106,7 +106,8 @@ static bool matches(const struct trace_event_def *e, const char *pattern)
 	if (!colon)
 		return str_match(pattern, e->name) || !strcmp(pattern, e->system);
 	n = colon - pattern;
-	return strlen(e->system) == n && !strncmp(e->system, pattern, n) && str_match(colon[1] ? colon + 1 : "*", e->name);
+	return strlen(e->system) == n && !strncmp(e->system, pattern, n) &&
+	       str_match(colon[1] ? colon + 1 : "*", e->name);
 }
 
 int event_set(const char *pattern)
@@ -131,7 +132,9 @@ void event_init(void)
 
 	while ((pattern = strsep(&rest, ",")))
 		if (*pattern && event_set(pattern) < 0)
-			pr_warn("event: trace_event=%s names no event, or there is no memory; ignored", pattern);
+			pr_warn("event: trace_event=%s names no event, or there is no memory; "
+				"ignored",
+				pattern);
 }
 
 void event_clear(void)
@@ -179,13 +182,17 @@ static void show_slot(struct seq *seq, u32 cpu, const struct slot *s)
 {
 	const struct trace_event_def *e = &__events_start[s->id];
 
-	seq_printf(seq, "%16s-%-7d [%03u] %c%c%c%c. %5lu.%06lu: %s: ", s->comm, s->tid, cpu, s->irqs_off ? 'd' : '.',
-		   s->need_resched ? 'N' : '.',
-		   s->hardirq && s->softirq ? 'H' : s->hardirq ? 'h' : s->softirq ? 's' : '.',
-		   s->preempt ? '0' + (s->preempt > 9 ? 9 : s->preempt) : '.', (unsigned long)(s->time / 1000000000),
-		   (unsigned long)(s->time / 1000 % 1000000), e->name);
-	seq_printf(seq, e->fmt, s->args[0], s->args[1], s->args[2], s->args[3], s->args[4], s->args[5], s->args[6],
-		   s->args[7]);
+	seq_printf(seq, "%16s-%-7d [%03u] %c%c%c%c. %5lu.%06lu: %s: ", s->comm, s->tid, cpu,
+		   s->irqs_off ? 'd' : '.', s->need_resched ? 'N' : '.',
+		   s->hardirq && s->softirq ? 'H'
+		   : s->hardirq		    ? 'h'
+		   : s->softirq		    ? 's'
+					    : '.',
+		   s->preempt ? '0' + (s->preempt > 9 ? 9 : s->preempt) : '.',
+		   (unsigned long)(s->time / 1000000000), (unsigned long)(s->time / 1000 % 1000000),
+		   e->name);
+	seq_printf(seq, e->fmt, s->args[0], s->args[1], s->args[2], s->args[3], s->args[4],
+		   s->args[5], s->args[6], s->args[7]);
 	seq_putc(seq, '\n');
 }
 
@@ -225,7 +232,8 @@ static int nr_events(void)
 static const char *event_path(long i)
 {
 	if (!names[i][0])
-		snprintf(names[i], sizeof(names[i]), "%s/%s", __events_start[i].system, __events_start[i].name);
+		snprintf(names[i], sizeof(names[i]), "%s/%s", __events_start[i].system,
+			 __events_start[i].name);
 	return names[i];
 }
 

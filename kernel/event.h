@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * event.h - trace events: named records of up to eight numbers (or fixed short strings) in a per-CPU ring.
+ * event.h - trace events: named records of up to eight numbers (or fixed short strings) in a
+ * per-CPU ring.
  *
  *   DEFINE_EVENT(kmem, mm_page_alloc, "page=%lu order=%lu gfp=%lx migratetype=%lu",
  *                "pfn", "order", "gfp_flags", "migratetype");
  *   trace_event(mm_page_alloc, pfn, order, gfp, mt);
  *
- * Disabled (the default) an event costs one load and a predicted branch. tracefs: events/SYSTEM/NAME/{enable,format},
- * events/enable, available_events, set_event, trace, tracing_on, buffer_size_kb. A %s argument is a string that lives
- * for ever.
+ * Disabled (the default) an event costs one load and a predicted branch. tracefs:
+ * events/SYSTEM/NAME/{enable,format}, events/enable, available_events, set_event, trace,
+ * tracing_on, buffer_size_kb. A %s argument is a string that lives for ever.
  */
 #ifndef KERNEL_EVENT_H
 #define KERNEL_EVENT_H
@@ -25,23 +26,32 @@ struct trace_event_def {
 #define DEFINE_EVENT(system_, name_, fmt_, ...) struct trace_event_def event_##name_
 #define trace_event(name_, ...) ((void)0)
 #else
-#define DEFINE_EVENT(system_, name_, fmt_, ...)                                                \
-	struct trace_event_def event_##name_ __attribute__((section(".events"), aligned(8))) = { \
-		.system = #system_, .name = #name_, .fmt = fmt_, .fields = { __VA_ARGS__ },    \
-		.nr_fields = sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *) }
+#define DEFINE_EVENT(system_, name_, fmt_, ...)                                                    \
+	struct trace_event_def event_##name_ __attribute__((section(".events"), aligned(8))) = {   \
+		.system = #system_,                                                                \
+		.name = #name_,                                                                    \
+		.fmt = fmt_,                                                                       \
+		.fields = { __VA_ARGS__ },                                                         \
+		.nr_fields = sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *)              \
+	}
 void event_record(struct trace_event_def *def, const u64 *args);
-#define trace_event(name_, ...)                                                                \
-	do {                                                                                   \
-		if (unlikely(event_##name_.enabled)) {                                         \
-			u64 _args[8] = { __VA_ARGS__ };                                        \
-			event_record(&event_##name_, _args);                                   \
-		}                                                                              \
+#define trace_event(name_, ...)                                                                    \
+	do {                                                                                       \
+		if (unlikely(event_##name_.enabled)) {                                             \
+			u64 _args[8] = { __VA_ARGS__ };                                            \
+			event_record(&event_##name_, _args);                                       \
+		}                                                                                  \
 	} while (0)
 #endif
 struct seq;
-/* Gives zeroed memory for a CPU's ring (and the tracer's statistics), NULL: none. Set at boot by whoever owns memory. */
+/*
+ * Gives zeroed memory for a CPU's ring (and the tracer's statistics), NULL: none. Set at boot by
+ * whoever owns memory.
+ */
 extern void *(*trace_alloc)(size_t bytes, u32 cpu);
-/* Who runs now, for the records of events and tracers; set by sched/. => any context, NMI included. */
+/*
+ * Who runs now, for the records of events and tracers; set by sched/. => any context, NMI included.
+ */
 extern void (*trace_task)(pid_t *tid, const char **comm);
 /* The global valve of the rings (tracing_on). */
 extern bool event_recording;
@@ -49,9 +59,13 @@ extern bool event_recording;
 void event_show(struct seq *seq);
 void event_clear(void);
 u64 event_count_recorded(void);
-/* "system:name", "system:*", "name", with '!' in front to disable. => number of events changed, or -errno. May sleep. */
+/*
+ * "system:name", "system:*", "name", with '!' in front to disable. => number of events changed, or
+ * -errno. May sleep.
+ */
 int event_set(const char *pattern);
-void event_init(void); /* trace_init() calls it: enables what the boot parameter trace_event= named */
+/* trace_init() calls it: enables what the boot parameter trace_event= named */
+void event_init(void);
 
 #define DECLARE_EVENT(name_) extern struct trace_event_def event_##name_
 

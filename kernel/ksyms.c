@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ksyms.c - names for addresses. The table is linked into .rodata by tools/mksyms: {offset from KERNEL_BASE, offset of
- * the name} sorted by address, so a look-up is one binary search and works from the first instruction on, NMI included.
+ * ksyms.c - names for addresses. The table is linked into .rodata by tools/mksyms: {offset from
+ * KERNEL_BASE, offset of the name} sorted by address, so a look-up is one binary search and works
+ * from the first instruction on, NMI included.
  */
 #include "kernel/ksyms.h"
 #include "arch/page.h"
 #include "lib/printf.h"
 #include "lib/string.h"
 
-const char *(*printf_symbol)(char *buf, size_t n, unsigned long addr) = ksym_format; /* for %pS, from the start */
+/* for %pS, from the start */
+const char *(*printf_symbol)(char *buf, size_t n, unsigned long addr) = ksym_format;
 
 struct ksym {
 	u32 addr, name;
@@ -57,8 +59,9 @@ const char *ksym_format(char *buf, size_t n, unsigned long addr)
 		snprintf(buf, n, "0x%lx", addr);
 		return buf;
 	}
-	end = i + 1 < (long)__ksyms_count ? __ksyms[i + 1].addr : (unsigned long)__init_text_end - KERNEL_BASE;
-	snprintf(buf, n, "%s+0x%lx/0x%lx", __ksyms_names + __ksyms[i].name, addr - KERNEL_BASE - __ksyms[i].addr,
-		 end - __ksyms[i].addr);
+	end = i + 1 < (long)__ksyms_count ? __ksyms[i + 1].addr
+					  : (unsigned long)__init_text_end - KERNEL_BASE;
+	snprintf(buf, n, "%s+0x%lx/0x%lx", __ksyms_names + __ksyms[i].name,
+		 addr - KERNEL_BASE - __ksyms[i].addr, end - __ksyms[i].addr);
 	return buf;
 }

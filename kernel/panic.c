@@ -2,12 +2,13 @@
 /*
  * panic.c - the end of the road, and the smaller mishaps (WARN_ON, stack dumps).
  *
- * Order: stop caring about others (interrupts off, first CPU wins), say why, registers, stack with names, stop the other
- * CPUs and show where they were, print the chosen tables, leave the machine with a failing status. Everything uses only
- * the log ring and polled consoles, so it works from the first C line on and from an NMI.
+ * Order: stop caring about others (interrupts off, first CPU wins), say why, registers, stack with
+ * names, stop the other CPUs and show where they were, print the chosen tables, leave the machine
+ * with a failing status. Everything uses only the log ring and polled consoles, so it works from
+ * the first C line on and from an NMI.
  *
- * A fault inside all this comes back to panic(): the second time only one line is written, straight to the UART, and the
- * machine is left; the third time it is left at once.
+ * A fault inside all this comes back to panic(): the second time only one line is written, straight
+ * to the UART, and the machine is left; the third time it is left at once.
  */
 #include "kernel/panic.h"
 #include "arch/atomic.h"
@@ -21,7 +22,7 @@
 #include "lib/printf.h"
 #include "lib/string.h"
 
-static u32 panic_cpu;   /* CPU number + 1 of the one that panics */
+static u32 panic_cpu;	/* CPU number + 1 of the one that panics */
 static u32 panic_depth; /* of that CPU */
 static struct panic_show *shows;
 static char panic_show_paths[256];
@@ -119,7 +120,8 @@ static void show_tables(void)
 static void show_other_cpus(void)
 {
 	for (u32 cpu = 0; cpu < nr_cpus; cpu++) {
-		const struct pt_regs *regs = cpu == smp_processor_id() ? NULL : arch_stopped_regs(cpu);
+		const struct pt_regs *regs =
+			cpu == smp_processor_id() ? NULL : arch_stopped_regs(cpu);
 
 		if (cpu == smp_processor_id())
 			continue;
@@ -140,7 +142,8 @@ static __noreturn void panic_again(const char *what)
 	char line[160];
 
 	if (panic_depth == 2)
-		early_uart_write(line, scnprintf(line, sizeof(line), "\npanic within panic: %s\n", what));
+		early_uart_write(line,
+				 scnprintf(line, sizeof(line), "\npanic within panic: %s\n", what));
 	arch_panic_exit();
 }
 

@@ -15,8 +15,8 @@ void dump_stack(int level);
 void dump_stack_regs(int level, const struct pt_regs *regs);
 
 /*
- * Files of the SHOW registry that a panic prints ("/proc/buddyinfo"); the boot parameter panic_show= names more.
- * They are printed through a small buffer and never allocate.
+ * Files of the SHOW registry that a panic prints ("/proc/buddyinfo"); the boot parameter
+ * panic_show= names more. They are printed through a small buffer and never allocate.
  */
 struct panic_show {
 	const char *path;

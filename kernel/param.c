@@ -2,10 +2,11 @@
 /*
  * param.c - the command line, the switches and the tunables: one parser, one way to refuse.
  *
- * The line is cut into words at white space. Quotes (" or ') may stand anywhere in a word and keep white space
- * together; a backslash takes the next character as it is (GRUB writes name="a b" as "name=a b" with \" inside).
- * Each word name=value is looked up among boot parameters, then switches, then tunables (sysctl.vm.NAME). A bad word
- * gets one line and is ignored. Words without '=' that nobody knows, and all behind "--", are kept for init.
+ * The line is cut into words at white space. Quotes (" or ') may stand anywhere in a word and keep
+ * white space together; a backslash takes the next character as it is (GRUB writes name="a b" as
+ * "name=a b" with \" inside). Each word name=value is looked up among boot parameters, then
+ * switches, then tunables (sysctl.vm.NAME). A bad word gets one line and is ignored. Words without
+ * '=' that nobody knows, and all behind "--", are kept for init.
  */
 #include "kernel/param.h"
 #include "kernel/printk.h"
@@ -20,7 +21,8 @@
 
 extern struct param __params_start[], __params_end[];
 
-static char text[BOOT_CMDLINE_MAX + 256]; /* of all words; a second line (tests) comes behind the first */
+/* of all words; a second line (tests) comes behind the first */
+static char text[BOOT_CMDLINE_MAX + 256];
 static char *text_end = text;
 static struct word {
 	const char *name, *value; /* value NULL: no '=' */
@@ -32,7 +34,9 @@ static unsigned int nr_init_args;
 BOOT_PARAM_WORD("autorun", "commands PID 1 runs; then the machine powers off with their status");
 BOOT_PARAM_WORD("init", "program to start as PID 1");
 
-/* Copies the next word without its quotes to *to. => behind the word in the line; NULL at the end. */
+/*
+ * Copies the next word without its quotes to *to. => behind the word in the line; NULL at the end.
+ */
 static const char *cut_word(const char *p, char **to)
 {
 	char quote = 0, *out = *to;
@@ -51,7 +55,8 @@ static const char *cut_word(const char *p, char **to)
 	}
 	*out++ = 0;
 	if (quote)
-		pr_warn("param: the quote %c in \"%.40s\" is not closed, it ends with the line", quote, *to);
+		pr_warn("param: the quote %c in \"%.40s\" is not closed, it ends with the line",
+			quote, *to);
 	*to = out;
 	return p;
 }
@@ -150,7 +155,8 @@ static void set_word(const struct word *w)
 	}
 	if ((sw = find_switch(w->name))) {
 		if (switch_store(sw, value))
-			pr_warn("param: switch %s=%s is not %u..%u, ignored", w->name, value, sw->min, sw->max);
+			pr_warn("param: switch %s=%s is not %u..%u, ignored", w->name, value,
+				sw->min, sw->max);
 	} else if ((tun = find_tunable(w->name))) {
 		void (*changed)(void) = tun->changed;
 
@@ -191,7 +197,8 @@ void params_parse(const char *cmdline)
 			continue;
 		}
 		if (nr_words == MAX_WORDS) {
-			pr_warn("param: more than %d words, %s and the rest ignored", MAX_WORDS, word);
+			pr_warn("param: more than %d words, %s and the rest ignored", MAX_WORDS,
+				word);
 			break;
 		}
 		eq = strchr(word, '=');
@@ -254,11 +261,13 @@ int tunable_store(struct tunable *t, const char *value)
 	if (parse_s64(value, &v))
 		return -EINVAL;
 	if (v < t->min) { /* nobody means the minimum by -1 */
-		pr_notice("tunable: %s=%ld is outside %ld..%ld, refused", t->name, (long)v, t->min, t->max);
+		pr_notice("tunable: %s=%ld is outside %ld..%ld, refused", t->name, (long)v, t->min,
+			  t->max);
 		return -EINVAL;
 	}
 	if (v > t->max) {
-		pr_notice("tunable: %s=%ld is outside %ld..%ld, using %ld", t->name, (long)v, t->min, t->max, t->max);
+		pr_notice("tunable: %s=%ld is outside %ld..%ld, using %ld", t->name, (long)v,
+			  t->min, t->max, t->max);
 		v = t->max;
 	}
 	WRITE_ONCE(*t->value, v);

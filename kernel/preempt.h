@@ -6,9 +6,10 @@
  *   bits 16-19 hard interrupt nesting     bit 20     NMI
  *   bit 31     set = NO reschedule wanted (inverted, so "all zero" means: may and should switch)
  *
- * preempt_enable() is then one decrement and one branch. The word belongs to the CPU and is saved and restored by
- * the scheduler across a switch (a thread always switches at the same depth).
- * With preempt=none|voluntary the hook behind a zero word returns at once for kernel code; preempt=full switches.
+ * preempt_enable() is then one decrement and one branch. The word belongs to the CPU and is saved
+ * and restored by the scheduler across a switch (a thread always switches at the same depth).
+ * With preempt=none|voluntary the hook behind a zero word returns at once for kernel code;
+ * preempt=full switches.
  */
 #ifndef KERNEL_PREEMPT_H
 #define KERNEL_PREEMPT_H
@@ -40,32 +41,35 @@
 #else
 DECLARE_PER_CPU(u32, __preempt_count);
 
-/* sched/ implements it: switch if preemption is full. => count is zero and a reschedule is wanted. */
+/*
+ * sched/ implements it: switch if preemption is full. => count is zero and a reschedule is wanted.
+ */
 void preempt_schedule(void);
 
 /*
- * trace/preemptoff.c: called while a preemption tracer is selected, after the count was raised and before it is lowered.
- * Otherwise each costs a compare and a predicted branch.
+ * trace/preemptoff.c: called while a preemption tracer is selected, after the count was raised and
+ * before it is lowered. Otherwise each costs a compare and a predicted branch.
  */
 extern bool preemptoff_enabled;
 void preemptoff_start(void);
 void preemptoff_stop(void);
-void preemptoff_idle(bool enter); /* the idle loop is about to wait (has waited) with preemption off */
+/* the idle loop is about to wait (has waited) with preemption off */
+void preemptoff_idle(bool enter);
 
 #define preempt_count() (this_cpu_read(__preempt_count) & ~NO_RESCHED)
-#define preempt_disable()                            \
-	do {                                         \
-		this_cpu_inc(__preempt_count);       \
-		barrier();                           \
-		if (unlikely(preemptoff_enabled))    \
-			preemptoff_start();          \
+#define preempt_disable()                                                                          \
+	do {                                                                                       \
+		this_cpu_inc(__preempt_count);                                                     \
+		barrier();                                                                         \
+		if (unlikely(preemptoff_enabled))                                                  \
+			preemptoff_start();                                                        \
 	} while (0)
-#define preempt_enable_no_resched()                  \
-	do {                                         \
-		if (unlikely(preemptoff_enabled))    \
-			preemptoff_stop();           \
-		barrier();                           \
-		this_cpu_dec(__preempt_count);       \
+#define preempt_enable_no_resched()                                                                \
+	do {                                                                                       \
+		if (unlikely(preemptoff_enabled))                                                  \
+			preemptoff_stop();                                                         \
+		barrier();                                                                         \
+		this_cpu_dec(__preempt_count);                                                     \
 	} while (0)
 static __always_inline void preempt_enable(void)
 {
@@ -79,15 +83,18 @@ static __always_inline void preempt_enable(void)
 		preempt_schedule();
 }
 /*
- * For straight-line sections of a dozen instructions (a pop from a per-CPU list): as above, but the preemption tracer
- * does not look. => no loop, no call in between.
+ * For straight-line sections of a dozen instructions (a pop from a per-CPU list): as above, but the
+ * preemption tracer does not look. => no loop, no call in between.
  */
-#define preempt_disable_short()                 \
-	do {                                    \
-		this_cpu_inc(__preempt_count);  \
-		barrier();                      \
+#define preempt_disable_short()                                                                    \
+	do {                                                                                       \
+		this_cpu_inc(__preempt_count);                                                     \
+		barrier();                                                                         \
 	} while (0)
-/* true: the caller calls preempt_schedule() itself (as a tail call, so that the common path needs no stack frame). */
+/*
+ * true: the caller calls preempt_schedule() itself (as a tail call, so that the common path needs
+ * no stack frame).
+ */
 static __always_inline __must_check bool preempt_enable_short_test(void)
 {
 	bool zero;
@@ -102,10 +109,10 @@ static __always_inline void preempt_enable_short(void)
 		preempt_schedule();
 }
 /* The caller goes on to something that ends in preempt_enable() anyway. */
-#define preempt_enable_short_later()            \
-	do {                                    \
-		barrier();                      \
-		this_cpu_dec(__preempt_count);  \
+#define preempt_enable_short_later()                                                               \
+	do {                                                                                       \
+		barrier();                                                                         \
+		this_cpu_dec(__preempt_count);                                                     \
 	} while (0)
 /* After interrupts came back on (spin_unlock_irqrestore): a wake-up meanwhile may want this CPU. */
 static __always_inline void preempt_check(void)

@@ -2,22 +2,27 @@
 /*
  * printk.c - the kernel log.
  *
- * Problem: anybody may print, in any context, an NMI in the middle of a printk included, so writers can share no lock.
- * Idea: the ring is an array of 64-byte cells. A record takes k neighbouring cells; a writer reserves them with one
- * atomic add on `head` (a cell number that only grows) and fills them at leisure. Every cell carries a stamp:
+ * Problem: anybody may print, in any context, an NMI in the middle of a printk included, so writers
+ * can share no lock.
+ * Idea: the ring is an array of 64-byte cells. A record takes k neighbouring cells; a writer
+ * reserves them with one atomic add on `head` (a cell number that only grows) and fills them at
+ * leisure. Every cell carries a stamp:
  *
- *   stamp = cell number * 4 + state      state: BUSY being written, FIRST first cell of a record, MORE continuation
+ *   stamp = cell number * 4 + state      state: BUSY being written, FIRST first cell of a record,
+ *                                        MORE continuation
  *
  *   head ->  | FIRST n | MORE n+1 | FIRST n+2 | BUSY n+3 | (old lap ...)
  *
- * A reader copies a record and looks at the stamps again afterwards: if they still carry the same numbers the copy is
- * good, otherwise a writer has lapped it and the record counts as lost. A record's sequence number is the number of its
- * first cell; sequence numbers rise but have gaps.
+ * A reader copies a record and looks at the stamps again afterwards: if they still carry the same
+ * numbers the copy is good, otherwise a writer has lapped it and the record counts as lost. A
+ * record's sequence number is the number of its first cell; sequence numbers rise but have gaps.
  *
- * Console: before the drain thread exists and in panic, whoever printed writes out what is in the ring, one CPU at a
- * time (`draining`); a printk that finds it taken leaves its record to the other. Later printk only wakes the thread.
+ * Console: before the drain thread exists and in panic, whoever printed writes out what is in the
+ * ring, one CPU at a time (`draining`); a printk that finds it taken leaves its record to the
+ * other. Later printk only wakes the thread.
  *
- * Invariants: cells of one record are consecutive modulo the ring; FIRST stamps are written last (store-release).
+ * Invariants: cells of one record are consecutive modulo the ring; FIRST stamps are written last
+ * (store-release).
  * Locking: none; `draining` is a flag that is only ever tried.
  */
 #include "kernel/printk.h"
@@ -62,7 +67,8 @@ struct record {
 };
 
 static struct cell ring[NR_CELLS] __aligned(64);
-static u64 head = NR_CELLS; /* starts one lap on, so that the zero of a fresh cell is no valid stamp */
+/* starts one lap on, so that the zero of a fresh cell is no valid stamp */
+static u64 head = NR_CELLS;
 static u64 cleared = NR_CELLS; /* dmesg -c: readers by syslog start here */
 static u64 console_seq = NR_CELLS;
 static u32 draining;
@@ -89,7 +95,10 @@ static int set_quiet(const char *text)
 }
 BOOT_PARAM_FUNC("quiet", set_quiet, "console shows errors only");
 
-/* Linux's four numbers: console level, level of a message without one, lowest and default console level. */
+/*
+ * Linux's four numbers: console level, level of a message without one, lowest and default console
+ * level.
+ */
 static int loglevel_show(struct seq *seq)
 {
 	seq_printf(seq, "%d\t%d\t%d\t%d\n", console_loglevel, LOG_WARNING, 1, LOG_INFO + 1);
@@ -144,7 +153,10 @@ static void store(int level, const char *text, size_t len)
 	smp_store_release(&c->stamp, seq * 4 + FIRST);
 }
 
-/* => 1: *r holds the record seq; 0: seq is still being written or lies ahead; -1: lost or no first cell. */
+/*
+ * => 1: *r holds the record seq; 0: seq is still being written or lies ahead; -1: lost or no first
+ * cell.
+ */
 static int fetch(u64 seq, struct record *r)
 {
 	struct cell *c = cell_of(seq);
@@ -206,7 +218,8 @@ static size_t format_record(const struct record *r, char *buf, size_t n, int wit
 
 	if (with_level)
 		len += scnprintf(buf, n, "<%u>", r->level);
-	return len + scnprintf(buf + len, n - len, "[%5lu.%06lu] %.*s\n", (unsigned long)(r->time / 1000000000),
+	return len + scnprintf(buf + len, n - len, "[%5lu.%06lu] %.*s\n",
+			       (unsigned long)(r->time / 1000000000),
 			       (unsigned long)(r->time / 1000 % 1000000), (int)r->len, r->text);
 }
 
@@ -233,7 +246,9 @@ bool printk_drain(void)
 
 void printk_flush(void)
 {
-	/* A holder that was stopped in the middle never comes back: after a while its turn is over. */
+	/*
+	 * A holder that was stopped in the middle never comes back: after a while its turn is over.
+	 */
 	for (u32 i = 0; READ_ONCE(draining) && i < 1000000; i++)
 		cpu_relax();
 	WRITE_ONCE(draining, 0u);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* random.c - one xoshiro256** per CPU, seeded on first use from seed= (or the TSC) and the CPU's number. */
+/*
+ * random.c - one xoshiro256** per CPU, seeded on first use from seed= (or the TSC) and the CPU's
+ * number.
+ */
 #include "kernel/random.h"
 #include "arch/cpu.h"
 #include "arch/irqflags.h"

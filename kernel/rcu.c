@@ -2,23 +2,25 @@
 /*
  * rcu.c - grace periods and callbacks.
  *
- * Problem: free an object that readers may still look at, without the readers ever taking a lock. Idea: a reader runs
- * with preemption off, so a CPU that is seen with preemption on (a context switch, user mode, a tick in preemptible
- * code, the idle loop) has finished every reader it had before. A grace period is over when each CPU has been seen
- * so once since it began.
+ * Problem: free an object that readers may still look at, without the readers ever taking a lock.
+ * Idea: a reader runs with preemption off, so a CPU that is seen with preemption on (a context
+ * switch, user mode, a tick in preemptible code, the idle loop) has finished every reader it had
+ * before. A grace period is over when each CPU has been seen so once since it began.
  *
  *   gp_cur   number of the running (or last) grace period      gp_done  last one that ended
  *   mask     CPUs not yet seen in gp_cur                       running: gp_cur == gp_done + 1
  *
- * Each CPU has three lists of callbacks: `next` collects; when `wait` is empty it becomes `wait` with the number of the
- * first grace period that starts after now (gp_cur + 1); when that is done it becomes `done` and the RCU softirq calls
- * it, 32 at a time.
+ * Each CPU has three lists of callbacks: `next` collects; when `wait` is empty it becomes `wait`
+ * with the number of the first grace period that starts after now (gp_cur + 1); when that is done
+ * it becomes `done` and the RCU softirq calls it, 32 at a time.
  *
- * An idle CPU is no reader, but interrupts that wake it may be: so it is not counted as seen for as long as it idles.
- * Whoever starts a grace period sends the idle CPUs a reschedule interrupt; on their way back through the idle loop
- * they report. Idle costs nothing then, and nothing needs to hook interrupt entry.
+ * An idle CPU is no reader, but interrupts that wake it may be: so it is not counted as seen for as
+ * long as it idles. Whoever starts a grace period sends the idle CPUs a reschedule interrupt; on
+ * their way back through the idle loop they report. Idle costs nothing then, and nothing needs to
+ * hook interrupt entry.
  *
- * Locking: rcu_lock (RANK_RCU) for the numbers and the mask; a CPU's lists belong to the CPU, with interrupts off.
+ * Locking: rcu_lock (RANK_RCU) for the numbers and the mask; a CPU's lists belong to the CPU, with
+ * interrupts off.
  * Source: [McKenney98] for the idea; the structure is the simplest that is correct for 64 CPUs.
  */
 #include "kernel/rcu.h"
@@ -150,7 +152,8 @@ static void report(struct rcu_cpu *rc)
 
 static inline bool has_work(const struct rcu_cpu *rc)
 {
-	return rc->seen_gp != READ_ONCE(gp_cur) || (rc->wait.first && rc->wait_gp <= READ_ONCE(gp_done)) ||
+	return rc->seen_gp != READ_ONCE(gp_cur) ||
+	       (rc->wait.first && rc->wait_gp <= READ_ONCE(gp_done)) ||
 	       (!rc->wait.first && rc->next.first);
 }
 
@@ -166,7 +169,10 @@ void rcu_note_quiescent(void)
 	local_irq_restore_l(flags, "rcu_report");
 }
 
-/* => hard interrupt. Code interrupted with preemption on cannot be a reader, and neither can a program. */
+/*
+ * => hard interrupt. Code interrupted with preemption on cannot be a reader, and neither can a
+ * program.
+ */
 void rcu_tick(bool user)
 {
 	struct rcu_cpu *rc = this_cpu_ptr(&rcu_cpu);
@@ -177,7 +183,10 @@ void rcu_tick(bool user)
 		report(this_rcu());
 		return;
 	}
-	/* A CPU whose ticks keep hitting readers is asked to pass through the scheduler, which reports. */
+	/*
+	 * A CPU whose ticks keep hitting readers is asked to pass through the scheduler, which
+	 * reports.
+	 */
 	if (rc->seen_gp != READ_ONCE(gp_cur))
 		set_need_resched_local();
 	if (rc->wait.first && rc->wait_gp <= READ_ONCE(gp_done)) {
@@ -195,8 +204,8 @@ bool rcu_needs_cpu(void)
 }
 
 /*
- * The store of idle comes before the look at gp_cur, and a starter stores gp_cur before it looks at idle: one of the two
- * sees the other.
+ * The store of idle comes before the look at gp_cur, and a starter stores gp_cur before it looks at
+ * idle: one of the two sees the other.
  */
 void rcu_idle_enter(void)
 {
@@ -249,8 +258,9 @@ void rcu_init(void)
 
 static int rcu_show(struct seq *seq)
 {
-	seq_printf(seq, "grace period %lu, done %lu, waiting for CPUs %lx\n", (unsigned long)READ_ONCE(gp_cur),
-		   (unsigned long)READ_ONCE(gp_done), (unsigned long)READ_ONCE(mask));
+	seq_printf(seq, "grace period %lu, done %lu, waiting for CPUs %lx\n",
+		   (unsigned long)READ_ONCE(gp_cur), (unsigned long)READ_ONCE(gp_done),
+		   (unsigned long)READ_ONCE(mask));
 	return 0;
 }
 SHOW("/sys/kernel/quire/rcu", 0444, rcu_show, NULL);

@@ -2,15 +2,17 @@
 /*
  * rwlock.h - a fair reader-writer spinlock.
  *
- * Problem: many readers may share, a writer must be alone, nobody may starve. Idea: everybody takes a ticket from
- * `users`; a reader enters when `read` shows its ticket and at once lets the next ticket read too (read++); a writer
- * enters when `write` shows its ticket. Whoever leaves adds one to write (a leaving writer also to read):
+ * Problem: many readers may share, a writer must be alone, nobody may starve. Idea: everybody takes
+ * a ticket from `users`; a reader enters when `read` shows its ticket and at once lets the next
+ * ticket read too (read++); a writer enters when `write` shows its ticket. Whoever leaves adds one
+ * to write (a leaving writer also to read):
  *
  *   write <= read <= users        readers inside: tickets between write and read
  *
  * So requests are served in order of arrival, neighbouring readers together.
- * Rules: a reader may not take the lock again (a writer between the two would wait for the first and block the second);
- * a lock taken in interrupts must always be taken with interrupts off (_irqsave forms).
+ * Rules: a reader may not take the lock again (a writer between the two would wait for the first
+ * and block the second); a lock taken in interrupts must always be taken with interrupts off
+ * (_irqsave forms).
  * Source: the ticket lock for readers and writers of [Mellor-Crummey91], simplified.
  */
 #ifndef KERNEL_RWLOCK_H
@@ -27,7 +29,10 @@ typedef struct rwlock {
 		u32 turn; /* write and read together */
 	};
 } rwlock_t;
-#define RWLOCK_INIT { .word = 0 }
+#define RWLOCK_INIT                                                                                \
+	{                                                                                          \
+		.word = 0                                                                          \
+	}
 #define DEFINE_RWLOCK(var) rwlock_t var = RWLOCK_INIT
 
 static inline void rwlock_init(rwlock_t *lock)
@@ -90,18 +95,18 @@ static __always_inline void write_unlock(rwlock_t *lock)
 	__write_release(lock);
 	preempt_enable();
 }
-#define __rw_irqsave(lock, flags, acquire)              \
-	do {                                            \
-		rwlock_t *_rw = (lock);                 \
-		local_irq_save(flags);                  \
-		acquire(_rw);                           \
+#define __rw_irqsave(lock, flags, acquire)                                                         \
+	do {                                                                                       \
+		rwlock_t *_rw = (lock);                                                            \
+		local_irq_save(flags);                                                             \
+		acquire(_rw);                                                                      \
 	} while (0)
-#define __rw_irqrestore(lock, flags, release)           \
-	do {                                            \
-		release(lock);                          \
-		local_irq_restore(flags);               \
-		if ((flags)&X86_EFLAGS_IF)              \
-			preempt_check();                \
+#define __rw_irqrestore(lock, flags, release)                                                      \
+	do {                                                                                       \
+		release(lock);                                                                     \
+		local_irq_restore(flags);                                                          \
+		if ((flags)&X86_EFLAGS_IF)                                                         \
+			preempt_check();                                                           \
 	} while (0)
 #define read_lock_irqsave(lock, flags) __rw_irqsave(lock, flags, __read_acquire)
 #define read_unlock_irqrestore(lock, flags) __rw_irqrestore(lock, flags, __read_release)

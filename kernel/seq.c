@@ -2,9 +2,10 @@
 /*
  * seq.c - the buffer a show function prints into, and the walker of the registry of files.
  *
- * A seq counts every byte and stores those that fit. Whoever reads a file offers a buffer, sees from count whether the
- * text fitted, and comes again with a larger one. In panic there is no memory for that: a flush function empties the
- * buffer whenever it is full, so any table of the kernel can be printed through 256 bytes.
+ * A seq counts every byte and stores those that fit. Whoever reads a file offers a buffer, sees
+ * from count whether the text fitted, and comes again with a larger one. In panic there is no
+ * memory for that: a flush function empties the buffer whenever it is full, so any table of the
+ * kernel can be printed through 256 bytes.
  */
 #include "kernel/show.h"
 #include "kernel/bug.h"
@@ -41,7 +42,10 @@ void seq_putc(struct seq *seq, char c)
 	seq_write(seq, &c, 1);
 }
 
-/* Straight into the buffer when it fits; with a flush function and too little room through a piece of stack. */
+/*
+ * Straight into the buffer when it fits; with a flush function and too little room through a piece
+ * of stack.
+ */
 void seq_printf(struct seq *seq, const char *fmt, ...)
 {
 	size_t room = seq->count < seq->size ? seq->size - seq->count : 0;
@@ -92,7 +96,8 @@ static struct show_entry *dynamic; /* pushed at the front, never removed */
 void show_register(struct show_entry *entry)
 {
 	entry->next = READ_ONCE(dynamic);
-	while (!__atomic_compare_exchange_n(&dynamic, &entry->next, entry, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(&dynamic, &entry->next, entry, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
 		;
 }
 
@@ -124,9 +129,11 @@ int show_path(const struct show_entry *entry, long index, char *buf, size_t n)
 	if (index < 0 || index >= entry->nr() || (entry->present && !entry->present(index)))
 		return 0;
 	if (mark[1] == 's')
-		len = snprintf(buf, n, "%.*s%s%s", (int)(mark - entry->path), entry->path, entry->name(index), mark + 2);
+		len = snprintf(buf, n, "%.*s%s%s", (int)(mark - entry->path), entry->path,
+			       entry->name(index), mark + 2);
 	else
-		len = snprintf(buf, n, "%.*s%ld%s", (int)(mark - entry->path), entry->path, index, mark + 2);
+		len = snprintf(buf, n, "%.*s%ld%s", (int)(mark - entry->path), entry->path, index,
+			       mark + 2);
 	return len < n ? (int)len : -ENAMETOOLONG;
 }
 

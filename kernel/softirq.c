@@ -2,9 +2,10 @@
 /*
  * softirq.c - the deferred half of interrupts.
  *
- * A handler raises a bit of this CPU; at the outermost interrupt exit the raised handlers run with interrupts on, one
- * softirq at a time per CPU (the softirq part of the preemption count is set). Raised again while running, they get
- * MAX_ROUNDS rounds; what is left then goes to ksoftirqd, an ordinary thread, so a flood cannot starve threads.
+ * A handler raises a bit of this CPU; at the outermost interrupt exit the raised handlers run with
+ * interrupts on, one softirq at a time per CPU (the softirq part of the preemption count is set).
+ * Raised again while running, they get MAX_ROUNDS rounds; what is left then goes to ksoftirqd, an
+ * ordinary thread, so a flood cannot starve threads.
  */
 #include "kernel/softirq.h"
 #include "arch/irqflags.h"
@@ -73,7 +74,10 @@ void softirq_disable(void)
 	barrier();
 }
 
-/* The last enable runs what was raised meanwhile; an interrupt between the look and the end runs it by itself. */
+/*
+ * The last enable runs what was raised meanwhile; an interrupt between the look and the end runs it
+ * by itself.
+ */
 void softirq_enable(void)
 {
 	unsigned long flags;

@@ -2,20 +2,23 @@
 /*
  * spinlock.c - the waiting side of the ticket locks, and the checks of debug builds.
  *
- * A waiter whose ticket is k turns away pauses about k times as long between looks, so the line of the lock word does
- * not bounce for nothing; at least one pause each time, because on an emulator that runs its CPUs in turn the pause is
- * what lets the holder run.
+ * A waiter whose ticket is k turns away pauses about k times as long between looks, so the line of
+ * the lock word does not bounce for nothing; at least one pause each time, because on an emulator
+ * that runs its CPUs in turn the pause is what lets the holder run.
  *
- * Debug: every CPU keeps the spinlocks it holds in a small stack. A new lock must have a higher rank than the topmost (equal:
- * a higher subclass) of the same context; an interrupt or a softirq on top of a thread starts a chain of its own.
- * What keeps those chains from closing a circle are facts per class (a class is a name):
+ * Debug: every CPU keeps the spinlocks it holds in a small stack. A new lock must have a higher
+ * rank than the topmost (equal: a higher subclass) of the same context; an interrupt or a softirq
+ * on top of a thread starts a chain of its own. What keeps those chains from closing a circle are
+ * facts per class (a class is a name):
  *
  *   in_irq and irqs_on          the interrupt may find its own CPU holding the lock
  *   in_softirq and softirqs_on  the same with a softirq
- *   irqs_on and under_irq       A holds it, interrupted by a handler that wants the interrupt's lock I; B holds I and
+ *   irqs_on and under_irq       A holds it, interrupted by a handler that wants the interrupt's
+ *                               lock I; B holds I and
  *                               wants it
  *
- * Each pair panics when its second fact appears. trylock only records: it cannot wait, so it cannot close a circle.
+ * Each pair panics when its second fact appears. trylock only records: it cannot wait, so it cannot
+ * close a circle.
  */
 #include "kernel/spinlock.h"
 #include "arch/smp.h"
@@ -53,7 +56,10 @@ static u8 context_now(void)
 	return in_hardirq() ? HARDIRQ : in_softirq() ? SOFTIRQ : THREAD;
 }
 
-/* By the text of the name: the same name in two places is the same class. NULL when the table is full. */
+/*
+ * By the text of the name: the same name in two places is the same class. NULL when the table is
+ * full.
+ */
 static struct lock_class *class_of(const spinlock_t *lock)
 {
 	const char *name = lock->name ? lock->name : "?";
@@ -73,7 +79,8 @@ static struct lock_class *class_of(const spinlock_t *lock)
 static void print_held(const struct held_locks *held)
 {
 	for (u32 i = 0; i < held->nr; i++)
-		pr_err("lock: held: %s (rank %u.%u)", held->lock[i]->name, held->lock[i]->rank, held->lock[i]->subclass);
+		pr_err("lock: held: %s (rank %u.%u)", held->lock[i]->name, held->lock[i]->rank,
+		       held->lock[i]->subclass);
 }
 
 static void check_context(spinlock_t *lock, const char *func, const struct held_locks *held)
@@ -95,16 +102,21 @@ static void check_context(spinlock_t *lock, const char *func, const struct held_
 		if (held->context[i] == now && (outer = class_of(held->lock[i])) && outer->in_irq)
 			class->under_irq = 1;
 	if (class->in_irq && class->irqs_on)
-		panic("lock: %s is used in interrupts and taken with interrupts on (now in %s)", lock->name, func);
+		panic("lock: %s is used in interrupts and taken with interrupts on (now in %s)",
+		      lock->name, func);
 	if (class->in_softirq && class->softirqs_on)
-		panic("lock: %s is used in softirqs and taken with softirqs on (now in %s)", lock->name, func);
+		panic("lock: %s is used in softirqs and taken with softirqs on (now in %s)",
+		      lock->name, func);
 	if (class->under_irq && class->irqs_on) {
 		print_held(held);
-		panic("lock: %s is taken with interrupts on, and under a lock of interrupts (now in %s)", lock->name, func);
+		panic("lock: %s is taken with interrupts on, and under a lock of interrupts (now "
+		      "in %s)",
+		      lock->name, func);
 	}
 }
 
-static void check_order(spinlock_t *lock, const char *func, const struct held_locks *held, u8 context)
+static void check_order(spinlock_t *lock, const char *func, const struct held_locks *held,
+			u8 context)
 {
 	spinlock_t *top = held->nr ? held->lock[held->nr - 1] : NULL;
 
@@ -113,10 +125,11 @@ static void check_order(spinlock_t *lock, const char *func, const struct held_lo
 			panic("lock: %s takes %s, which this CPU holds already", func, lock->name);
 	if (!top || held->context[held->nr - 1] != context)
 		return;
-	if (lock->rank < top->rank || (lock->rank == top->rank && lock->subclass <= top->subclass)) {
+	if (lock->rank < top->rank ||
+	    (lock->rank == top->rank && lock->subclass <= top->subclass)) {
 		print_held(held);
-		panic("lock: %s takes %s (rank %u.%u) under %s (rank %u.%u)", func, lock->name, lock->rank,
-		      lock->subclass, top->name, top->rank, top->subclass);
+		panic("lock: %s takes %s (rank %u.%u) under %s (rank %u.%u)", func, lock->name,
+		      lock->rank, lock->subclass, top->name, top->rank, top->subclass);
 	}
 }
 
@@ -132,7 +145,10 @@ void lock_debug_acquire(spinlock_t *lock, const char *func)
 		check_context(lock, func, held);
 		check_order(lock, func, held, context);
 	}
-	/* An interrupt in the middle pushes and pops its own, but it must not find the number half changed. */
+	/*
+	 * An interrupt in the middle pushes and pops its own, but it must not find the number half
+	 * changed.
+	 */
 	local_irq_save_l(flags, "lock_debug");
 	if (held->nr == MAX_HELD)
 		panic("lock: more than %d spinlocks held on one CPU", MAX_HELD);
@@ -181,9 +197,9 @@ static int lock_classes_show(struct seq *seq)
 	seq_puts(seq, "rank in_irq irqs_on under_irq in_softirq softirqs_on name\n");
 	for (u32 i = 0; i < MAX_CLASSES; i++)
 		if (classes[i].name)
-			seq_printf(seq, "%4u %6u %7u %9u %10u %11u %s\n", classes[i].rank, classes[i].in_irq,
-				   classes[i].irqs_on, classes[i].under_irq, classes[i].in_softirq,
-				   classes[i].softirqs_on, classes[i].name);
+			seq_printf(seq, "%4u %6u %7u %9u %10u %11u %s\n", classes[i].rank,
+				   classes[i].in_irq, classes[i].irqs_on, classes[i].under_irq,
+				   classes[i].in_softirq, classes[i].softirqs_on, classes[i].name);
 	return 0;
 }
 SHOW("/sys/kernel/quire/lock_classes", 0444, lock_classes_show, NULL);

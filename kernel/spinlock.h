@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * spinlock.h - locks for short sections: fair (ticket) spinlocks, with ranks checked in debug builds.
+ * spinlock.h - locks for short sections: fair (ticket) spinlocks, with ranks checked in debug
+ * builds.
  *
- * Problem: CPUs must take turns, in order of arrival, and never in a circle. Idea: a 32-bit word of two
- * 16-bit tickets (next, owner); an arriving CPU takes a ticket with one locked add and waits for its number
- * with pause. Every lock has a class {rank, name}; a thread may only take locks of rising rank (habit
- * lock-ranks; the order is enum lock_rank), and a class used in interrupt context may never be taken with
- * interrupts on (debug builds panic on either).
- * Invariants: preemption is off while a lock is held (irqsave forms: interrupts are off, which implies it).
+ * Problem: CPUs must take turns, in order of arrival, and never in a circle. Idea: a 32-bit word of
+ * two 16-bit tickets (next, owner); an arriving CPU takes a ticket with one locked add and waits
+ * for its number with pause. Every lock has a class {rank, name}; a thread may only take locks of
+ * rising rank (habit lock-ranks; the order is enum lock_rank), and a class used in interrupt
+ * context may never be taken with interrupts on (debug builds panic on either).
+ * Invariants: preemption is off while a lock is held (irqsave forms: interrupts are off, which
+ * implies it).
  */
 #ifndef KERNEL_SPINLOCK_H
 #define KERNEL_SPINLOCK_H
@@ -17,14 +19,17 @@
 #include "arch/irqflags.h"
 #include "kernel/preempt.h"
 
-/* Acquisition order: a lock may be taken while holding only locks of smaller rank (equal: with a subclass). */
+/*
+ * Acquisition order: a lock may be taken while holding only locks of smaller rank (equal: with a
+ * subclass).
+ */
 enum lock_rank {
 	RANK_NONE = 0,
 	/* sleeping locks (sched/mutex.h, rwsem) come first */
 	RANK_FILE_POS = 6, /* file->pos_lock */
-	RANK_SHOW_FILE, /* text of a procfs or sysfs file being made */
-	RANK_RENAME, /* two directories are about to be locked */
-	RANK_FS_CONTEXT, /* root and current directory */
+	RANK_SHOW_FILE,	   /* text of a procfs or sysfs file being made */
+	RANK_RENAME,	   /* two directories are about to be locked */
+	RANK_FS_CONTEXT,   /* root and current directory */
 	RANK_MOUNT = 10,
 	RANK_PROC_TREE, /* process table, sessions */
 	RANK_TTY,
@@ -32,10 +37,10 @@ enum lock_rank {
 	RANK_INODE,
 	RANK_SHOW_TREE, /* tree of procfs and sysfs names */
 	RANK_PIPE,
-	RANK_MMAP, /* aspace->lock */
+	RANK_MMAP,    /* aspace->lock */
 	RANK_MAPPING, /* mapping->invalidate / truncate */
 	RANK_PAGE_LOCK,
-	RANK_I_MMAP, /* mapping->i_mmap_lock: who maps the file */
+	RANK_I_MMAP,   /* mapping->i_mmap_lock: who maps the file */
 	RANK_ANON_VMA, /* root lock of an anon_vma tree */
 	/* spinlocks */
 	RANK_FIRST_SPIN = 40,
@@ -47,7 +52,7 @@ enum lock_rank {
 	RANK_PGTABLE, /* page-table pages */
 	RANK_RMAP,
 	RANK_MAPPING_TREE, /* mapping->lock: page cache index */
-	RANK_LRU, /* zone->lru_lock */
+	RANK_LRU,	   /* zone->lru_lock */
 	RANK_MEMCG,
 	RANK_BLK,
 	RANK_VMALLOC,
@@ -69,10 +74,10 @@ enum lock_rank {
 struct lock_class {
 	const char *name;
 	u16 rank;
-	u8 in_irq;      /* seen in interrupt context */
-	u8 irqs_on;     /* seen taken with interrupts on */
-	u8 under_irq;   /* seen taken while holding a lock with in_irq */
-	u8 in_softirq;  /* seen in softirq context */
+	u8 in_irq;	/* seen in interrupt context */
+	u8 irqs_on;	/* seen taken with interrupts on */
+	u8 under_irq;	/* seen taken while holding a lock with in_irq */
+	u8 in_softirq;	/* seen in softirq context */
 	u8 softirqs_on; /* seen taken with softirqs on */
 };
 
@@ -92,13 +97,20 @@ typedef struct spinlock {
 } spinlock_t;
 
 #ifdef QUIRE_DEBUG
-#define SPINLOCK_INIT(rank_, name_) { .word = 0, .name = (name_), .rank = (rank_) }
-void lock_debug_acquire(spinlock_t *lock, const char *func); /* before waiting: rank, self-deadlock, irq use */
+#define SPINLOCK_INIT(rank_, name_)                                                                \
+	{                                                                                          \
+		.word = 0, .name = (name_), .rank = (rank_)                                        \
+	}
+/* before waiting: rank, self-deadlock, irq use */
+void lock_debug_acquire(spinlock_t *lock, const char *func);
 void lock_debug_release(spinlock_t *lock);
 bool lock_debug_held(const spinlock_t *lock); /* by this CPU */
 #define lock_set_subclass(lock, sub) ((lock)->subclass = (sub))
 #else
-#define SPINLOCK_INIT(rank_, name_) { .word = 0 }
+#define SPINLOCK_INIT(rank_, name_)                                                                \
+	{                                                                                          \
+		.word = 0                                                                          \
+	}
 #define lock_debug_acquire(lock, func) ((void)0)
 #define lock_debug_release(lock) ((void)0)
 #define lock_set_subclass(lock, sub) ((void)0)
@@ -165,36 +177,36 @@ static inline bool spin_is_locked(const spinlock_t *lock)
 	return (u16)v != (u16)(v >> 16);
 }
 /* With interrupts off preemption cannot happen, so these leave the preempt count alone. */
-#define spin_lock_irqsave_l(lock, flags, label)         \
-	do {                                            \
-		spinlock_t *_sl = (lock);               \
-		local_irq_save_l(flags, label);         \
-		lock_debug_acquire(_sl, __func__);      \
-		__spin_acquire(_sl);                    \
+#define spin_lock_irqsave_l(lock, flags, label)                                                    \
+	do {                                                                                       \
+		spinlock_t *_sl = (lock);                                                          \
+		local_irq_save_l(flags, label);                                                    \
+		lock_debug_acquire(_sl, __func__);                                                 \
+		__spin_acquire(_sl);                                                               \
 	} while (0)
-#define spin_unlock_irqrestore_l(lock, flags, label)    \
-	do {                                            \
-		spinlock_t *_sl = (lock);               \
-		lock_debug_release(_sl);                \
-		__spin_release(_sl);                    \
-		local_irq_restore_l(flags, label);      \
-		if ((flags)&X86_EFLAGS_IF)              \
-			preempt_check();                \
+#define spin_unlock_irqrestore_l(lock, flags, label)                                               \
+	do {                                                                                       \
+		spinlock_t *_sl = (lock);                                                          \
+		lock_debug_release(_sl);                                                           \
+		__spin_release(_sl);                                                               \
+		local_irq_restore_l(flags, label);                                                 \
+		if ((flags)&X86_EFLAGS_IF)                                                         \
+			preempt_check();                                                           \
 	} while (0)
-#define spin_lock_irq_l(lock, label)                    \
-	do {                                            \
-		spinlock_t *_sl = (lock);               \
-		local_irq_disable_l(label);             \
-		lock_debug_acquire(_sl, __func__);      \
-		__spin_acquire(_sl);                    \
+#define spin_lock_irq_l(lock, label)                                                               \
+	do {                                                                                       \
+		spinlock_t *_sl = (lock);                                                          \
+		local_irq_disable_l(label);                                                        \
+		lock_debug_acquire(_sl, __func__);                                                 \
+		__spin_acquire(_sl);                                                               \
 	} while (0)
-#define spin_unlock_irq_l(lock, label)                  \
-	do {                                            \
-		spinlock_t *_sl = (lock);               \
-		lock_debug_release(_sl);                \
-		__spin_release(_sl);                    \
-		local_irq_enable_l(label);              \
-		preempt_check();                        \
+#define spin_unlock_irq_l(lock, label)                                                             \
+	do {                                                                                       \
+		spinlock_t *_sl = (lock);                                                          \
+		lock_debug_release(_sl);                                                           \
+		__spin_release(_sl);                                                               \
+		local_irq_enable_l(label);                                                         \
+		preempt_check();                                                                   \
 	} while (0)
 #ifdef QUIRE_DEBUG
 #define assert_spin_held(lock) ASSERT(lock_debug_held(lock))

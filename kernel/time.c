@@ -2,20 +2,20 @@
 /*
  * time.c - timers and the tick.
  *
- * Problem: thousands of timers at nanosecond resolution, one alarm per CPU, and no long work with interrupts off. Idea:
- * each CPU keeps its timers in a red-black tree by (expiry, order of arming), so equal times fire in the order they
- * were armed, on every run the same. The alarm stands on the earlier of first timer and next tick. Its interrupt only
- * does the tick and raises the TIMER softirq; that takes expired timers out one by one and calls them with interrupts
- * on, 32 per turn.
+ * Problem: thousands of timers at nanosecond resolution, one alarm per CPU, and no long work with
+ * interrupts off. Idea: each CPU keeps its timers in a red-black tree by (expiry, order of arming),
+ * so equal times fire in the order they were armed, on every run the same. The alarm stands on the
+ * earlier of first timer and next tick. Its interrupt only does the tick and raises the TIMER
+ * softirq; that takes expired timers out one by one and calls them with interrupts on, 32 per turn.
  *
  *   alarm = min(first timer, next tick while the tick is on)
  *
- * The tick is 1 kHz for accounting only (the clock is the TSC). It is staggered: CPU n ticks n/N of a period later
- * than CPU 0, so that the CPUs of an emulator that runs them in turn do not fall into step. An idle CPU switches its
- * tick off and arms the alarm for its first timer.
+ * The tick is 1 kHz for accounting only (the clock is the TSC). It is staggered: CPU n ticks n/N of
+ * a period later than CPU 0, so that the CPUs of an emulator that runs them in turn do not fall
+ * into step. An idle CPU switches its tick off and arms the alarm for its first timer.
  *
- * A timer that is running on another CPU is re-armed there (never two at once). timer->cpu changes only under the locks of
- * both bases, taken in CPU order.
+ * A timer that is running on another CPU is re-armed there (never two at once). timer->cpu changes
+ * only under the locks of both bases, taken in CPU order.
  *
  * Locking: base->lock (RANK_TIMER, subclass = CPU), interrupts off.
  */
@@ -34,8 +34,8 @@ enum { TIMER_IDLE = 0, TIMER_QUEUED = 1 };
 struct timer_base {
 	spinlock_t lock;
 	struct rb_root_cached timers; /* (lock) */
-	struct timer *running;        /* (lock) whose function runs right now; only compared */
-	ktime_t armed;                /* what the alarm stands on, KTIME_MAX: nothing */
+	struct timer *running;	      /* (lock) whose function runs right now; only compared */
+	ktime_t armed;		      /* what the alarm stands on, KTIME_MAX: nothing */
 	ktime_t next_tick;
 	bool tick_on, ready;
 	u64 nr_fired, nr_ticks;
@@ -75,7 +75,10 @@ static struct timer *first_timer(const struct timer_base *base)
 	return rb_entry_safe(base->timers.rb_leftmost, struct timer, node);
 }
 
-/* => IRQs off, this CPU's base, lock held. Expired timers do not count: their softirq is on its way. */
+/*
+ * => IRQs off, this CPU's base, lock held. Expired timers do not count: their softirq is on its
+ * way.
+ */
 static void arm_alarm(struct timer_base *base, ktime_t now)
 {
 	struct timer *first = first_timer(base);
@@ -156,7 +159,10 @@ void timer_start(struct timer *t, ktime_t expires)
 	t->expires = expires;
 	t->state = TIMER_QUEUED;
 	first = rb_add_cached(&t->node, &base->timers, timer_less);
-	/* On the other CPU the softirq that runs t looks at the tree again afterwards and sets the alarm. */
+	/*
+	 * On the other CPU the softirq that runs t looks at the tree again afterwards and sets the
+	 * alarm.
+	 */
 	if (first && base == here && here->ready && expires < here->armed) {
 		here->armed = expires;
 		arch_timer_arm(expires);
@@ -179,7 +185,8 @@ bool timer_cancel(struct timer *t)
 	base = lock_base(t);
 	was = t->state == TIMER_QUEUED;
 	if (was)
-		dequeue(t, base); /* the alarm may fire for nothing: cheaper than setting it again */
+		dequeue(t,
+			base); /* the alarm may fire for nothing: cheaper than setting it again */
 	spin_unlock(&base->lock);
 	local_irq_restore_l(flags, "timer_cancel");
 	return was;
@@ -238,13 +245,14 @@ static void run_timers(void)
 /* ---- the tick ---- */
 
 /*
- * A turn policy for emulators that run the CPUs one after the other, measured with loops that never pause (QEMU's
- * counted clock; each CPU's share of its due): a CPU runs until the next alarm of any CPU or until it arms its own, and the
- * next CPU that is awake then finds no time left. With three and more awake and even phases that rotates (99 %). With
- * two, or one and another just woken, the higher would starve for ever: so the lowest that ticks gives its turn away
- * after arming. With two CPUs in all, CPU 1's phase then decides: 500 us 77:123, 250 us 83:117, 100 us 99:101.
- * A rotation can also lose one that does not run its tick (an idle CPU whose alarm went off while two others are awake):
- * whoever is late by a period gets the turn as well.
+ * A turn policy for emulators that run the CPUs one after the other, measured with loops that never
+ * pause (QEMU's counted clock; each CPU's share of its due): a CPU runs until the next alarm of any
+ * CPU or until it arms its own, and the next CPU that is awake then finds no time left. With three
+ * and more awake and even phases that rotates (99 %). With two, or one and another just woken, the
+ * higher would starve for ever: so the lowest that ticks gives its turn away after arming. With two
+ * CPUs in all, CPU 1's phase then decides: 500 us 77:123, 250 us 83:117, 100 us 99:101. A rotation
+ * can also lose one that does not run its tick (an idle CPU whose alarm went off while two others
+ * are awake): whoever is late by a period gets the turn as well.
  */
 #define PHASE_OF_TWO_NS 100000
 static u64 ticking; /* CPUs whose tick is on */
@@ -282,7 +290,8 @@ static inline void set_ticking(bool on)
 static ktime_t next_phase(ktime_t now)
 {
 	u64 cpu = smp_processor_id();
-	u64 phase = nr_possible_cpus == 2 ? cpu * PHASE_OF_TWO_NS : cpu * NSEC_PER_TICK / nr_possible_cpus;
+	u64 phase = nr_possible_cpus == 2 ? cpu * PHASE_OF_TWO_NS
+					  : cpu * NSEC_PER_TICK / nr_possible_cpus;
 
 	return (now + NSEC_PER_TICK - phase) / NSEC_PER_TICK * NSEC_PER_TICK + phase;
 }
@@ -405,7 +414,8 @@ static int timer_list_show(struct seq *seq)
 			   base->tick_on ? "on" : "off", (unsigned long)base->next_tick,
 			   (unsigned long)base->nr_ticks, (unsigned long)base->nr_fired);
 		for (int i = 0; i < n; i++)
-			seq_printf(seq, " #%d: %pS expires at %lu\n", i, list[i].fn, (unsigned long)list[i].expires);
+			seq_printf(seq, " #%d: %pS expires at %lu\n", i, list[i].fn,
+				   (unsigned long)list[i].expires);
 	}
 	return 0;
 }

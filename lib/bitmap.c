@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bitmap.c - sets of small numbers, a word at a time; bits of the last word beyond n are never looked at. */
+/*
+ * bitmap.c - sets of small numbers, a word at a time; bits of the last word beyond n are never
+ * looked at.
+ */
 #include "lib/bitmap.h"
 #include "lib/math.h"
 #include "lib/printf.h"
 
-#define LOW_MASK(n) ((n) & 63 ? (1ul << ((n) & 63)) - 1 : ~0ul) /* valid bits of the last word */
+#define LOW_MASK(n) ((n)&63 ? (1ul << ((n)&63)) - 1 : ~0ul) /* valid bits of the last word */
 
-static unsigned long find_next(const unsigned long *map, unsigned long n, unsigned long start, unsigned long flip)
+static unsigned long find_next(const unsigned long *map, unsigned long n, unsigned long start,
+			       unsigned long flip)
 {
 	unsigned long i = start / 64, w;
 
@@ -111,7 +115,8 @@ void bitmap_or(unsigned long *to, const unsigned long *a, const unsigned long *b
 		to[i] = a[i] | b[i];
 }
 
-void bitmap_andnot(unsigned long *to, const unsigned long *a, const unsigned long *b, unsigned long n)
+void bitmap_andnot(unsigned long *to, const unsigned long *a, const unsigned long *b,
+		   unsigned long n)
 {
 	for (unsigned long i = 0; i < BITS_TO_LONGS(n); i++)
 		to[i] = a[i] & ~b[i];
@@ -200,8 +205,8 @@ int bitmap_print_hex(char *buf, size_t size, const unsigned long *map, unsigned 
 		/* The top group has only as many digits as it has bits. */
 		int width = len || !(n & 31) ? 8 : (int)((n & 31) + 3) / 4;
 
-		len += snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0, "%s%0*x",
-				len ? "," : "", width, v);
+		len += snprintf(len < size ? buf + len : NULL, len < size ? size - len : 0,
+				"%s%0*x", len ? "," : "", width, v);
 	}
 	return len;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cpio.c - the newc format: a header of 110 characters ("070701", then 13 fields of 8 hexadecimal digits), the name
- * with its NUL padded so that the data starts at a multiple of 4, the data padded to 4. "TRAILER!!!" ends an archive.
+ * cpio.c - the newc format: a header of 110 characters ("070701", then 13 fields of 8 hexadecimal
+ * digits), the name with its NUL padded so that the data starts at a multiple of 4, the data padded
+ * to 4. "TRAILER!!!" ends an archive.
  *
- *   magic ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
+ *   magic ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize
+ *   check
  */
 #include "lib/cpio.h"
 #include "lib/errno.h"
@@ -13,7 +15,20 @@
 #define NR_FIELDS 13
 #define NAME_MAX_BYTES 4096
 
-enum { F_INO, F_MODE, F_UID, F_GID, F_NLINK, F_MTIME, F_SIZE, F_DEVMAJ, F_DEVMIN, F_RDEVMAJ, F_RDEVMIN, F_NAMESIZE };
+enum {
+	F_INO,
+	F_MODE,
+	F_UID,
+	F_GID,
+	F_NLINK,
+	F_MTIME,
+	F_SIZE,
+	F_DEVMAJ,
+	F_DEVMIN,
+	F_RDEVMAJ,
+	F_RDEVMIN,
+	F_NAMESIZE
+};
 
 static bool read_field(const u8 *p, u32 *out)
 {

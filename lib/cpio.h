@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cpio.h - reads a "newc" archive (the initramfs) that lies in memory, entry by entry. Every length is checked against
- * the archive before it is used; the archive may be followed by zero padding and by further archives.
+ * cpio.h - reads a "newc" archive (the initramfs) that lies in memory, entry by entry. Every length
+ * is checked against the archive before it is used; the archive may be followed by zero padding and
+ * by further archives.
  */
 #ifndef LIB_CPIO_H
 #define LIB_CPIO_H
@@ -16,7 +17,7 @@ struct cpio_iter {
 struct cpio_entry {
 	/* NUL-terminated, inside the archive, without leading "/" and "./"; "" is the root */
 	const char *name;
-	const u8 *data;   /* file contents, or the target of a symbolic link (not terminated) */
+	const u8 *data; /* file contents, or the target of a symbolic link (not terminated) */
 	size_t size;
 	u32 ino, mode, uid, gid, nlink, mtime;
 	u32 dev_major, dev_minor, rdev_major, rdev_minor;

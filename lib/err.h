@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* err.h - errors travel as negative errno; a pointer can carry one in the last page of the address space. */
+/*
+ * err.h - errors travel as negative errno; a pointer can carry one in the last page of the address
+ * space.
+ */
 #ifndef LIB_ERR_H
 #define LIB_ERR_H
 

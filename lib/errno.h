@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* errno.h - Linux x86-64 error numbers (the ABI programs see), and three the kernel keeps to itself. */
+/*
+ * errno.h - Linux x86-64 error numbers (the ABI programs see), and three the kernel keeps to
+ * itself.
+ */
 #ifndef LIB_ERRNO_H
 #define LIB_ERRNO_H
 

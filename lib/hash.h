@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* hash.h - hashing of words and strings: multiplicative for numbers and pointers, FNV-1a for bytes [FNV]. */
+/*
+ * hash.h - hashing of words and strings: multiplicative for numbers and pointers, FNV-1a for bytes
+ * [FNV].
+ */
 #ifndef LIB_HASH_H
 #define LIB_HASH_H
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * list.h - intrusive doubly linked lists (circular, with a head that is no element) and hash chains.
+ * list.h - intrusive doubly linked lists (circular, with a head that is no element) and hash
+ * chains.
  *
- * The link lies inside the object, so joining a list never allocates and leaving it needs no search.
- * hlist is the same with a one-pointer head, for hash tables. No locks: the owner's lock protects a list.
+ * The link lies inside the object, so joining a list never allocates and leaving it needs no
+ * search. hlist is the same with a one-pointer head, for hash tables. No locks: the owner's lock
+ * protects a list.
  */
 #ifndef LIB_LIST_H
 #define LIB_LIST_H
@@ -14,7 +16,10 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-#define LIST_HEAD_INIT(name) { &(name), &(name) }
+#define LIST_HEAD_INIT(name)                                                                       \
+	{                                                                                          \
+		&(name), &(name)                                                                   \
+	}
 #define LIST_HEAD(name) struct list_head name = LIST_HEAD_INIT(name)
 /* What a removed link points to: a use after removal faults at a telling address. */
 #define LIST_POISON1 ((void *)0xdead000000000100ul)
@@ -43,7 +48,8 @@ static inline bool list_is_first(const struct list_head *node, const struct list
 {
 	return node->prev == head;
 }
-static inline void __list_link(struct list_head *node, struct list_head *prev, struct list_head *next)
+static inline void __list_link(struct list_head *node, struct list_head *prev,
+			       struct list_head *next)
 {
 	next->prev = node;
 	node->next = next;
@@ -94,7 +100,8 @@ static inline void list_move_tail(struct list_head *node, struct list_head *head
 	__list_del(node);
 	list_add_tail(node, head);
 }
-static inline void __list_splice(struct list_head *list, struct list_head *prev, struct list_head *next)
+static inline void __list_splice(struct list_head *list, struct list_head *prev,
+				 struct list_head *next)
 {
 	struct list_head *first = list->next, *last = list->prev;
 
@@ -103,7 +110,10 @@ static inline void __list_splice(struct list_head *list, struct list_head *prev,
 	last->next = next;
 	next->prev = last;
 }
-/* Moves all of list to the front (tail: the back) of head; the plain forms leave list's head undefined. */
+/*
+ * Moves all of list to the front (tail: the back) of head; the plain forms leave list's head
+ * undefined.
+ */
 static inline void list_splice(struct list_head *list, struct list_head *head)
 {
 	if (!list_empty(list))
@@ -125,7 +135,8 @@ static inline void list_splice_tail_init(struct list_head *list, struct list_hea
 	list_init(list);
 }
 /* Moves the elements from first to (including) last out of their list to the back of head. */
-static inline void list_bulk_move_tail(struct list_head *head, struct list_head *first, struct list_head *last)
+static inline void list_bulk_move_tail(struct list_head *head, struct list_head *first,
+				       struct list_head *last)
 {
 	first->prev->next = last->next;
 	last->next->prev = first->prev;
@@ -135,7 +146,8 @@ static inline void list_bulk_move_tail(struct list_head *head, struct list_head 
 	head->prev = last;
 }
 /* Moves head's elements up to and including entry to the (empty) list. */
-static inline void list_cut_position(struct list_head *list, struct list_head *head, struct list_head *entry)
+static inline void list_cut_position(struct list_head *list, struct list_head *head,
+				     struct list_head *entry)
 {
 	list_init(list);
 	if (!list_empty(head) && entry != head)
@@ -152,37 +164,42 @@ static inline void list_rotate_to_front(struct list_head *entry, struct list_hea
 #define list_last_entry(head, type, member) list_entry((head)->prev, type, member)
 #define list_next_entry(pos, member) list_entry((pos)->member.next, __typeof__(*(pos)), member)
 #define list_prev_entry(pos, member) list_entry((pos)->member.prev, __typeof__(*(pos)), member)
-#define list_first_entry_or_null(head, type, member) \
+#define list_first_entry_or_null(head, type, member)                                               \
 	(list_empty(head) ? NULL : list_first_entry(head, type, member))
-#define list_last_entry_or_null(head, type, member) \
+#define list_last_entry_or_null(head, type, member)                                                \
 	(list_empty(head) ? NULL : list_last_entry(head, type, member))
 #define list_entry_is_head(pos, head, member) (&(pos)->member == (head))
 
 #define list_for_each(pos, head) for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
-#define list_for_each_safe(pos, n, head) \
-	for ((pos) = (head)->next, (n) = (pos)->next; (pos) != (head); (pos) = (n), (n) = (pos)->next)
-#define list_for_each_entry(pos, head, member)                                 \
-	for ((pos) = list_first_entry(head, __typeof__(*(pos)), member);       \
+#define list_for_each_safe(pos, n, head)                                                           \
+	for ((pos) = (head)->next, (n) = (pos)->next; (pos) != (head);                             \
+	     (pos) = (n), (n) = (pos)->next)
+#define list_for_each_entry(pos, head, member)                                                     \
+	for ((pos) = list_first_entry(head, __typeof__(*(pos)), member);                           \
 	     !list_entry_is_head(pos, head, member); (pos) = list_next_entry(pos, member))
-#define list_for_each_entry_reverse(pos, head, member)                         \
-	for ((pos) = list_last_entry(head, __typeof__(*(pos)), member);        \
+#define list_for_each_entry_reverse(pos, head, member)                                             \
+	for ((pos) = list_last_entry(head, __typeof__(*(pos)), member);                            \
 	     !list_entry_is_head(pos, head, member); (pos) = list_prev_entry(pos, member))
 /* The loop body may remove pos (and only pos). */
-#define list_for_each_entry_safe(pos, n, head, member)                         \
-	for ((pos) = list_first_entry(head, __typeof__(*(pos)), member),       \
-	    (n) = list_next_entry(pos, member);                                \
-	     !list_entry_is_head(pos, head, member); (pos) = (n), (n) = list_next_entry(n, member))
-#define list_for_each_entry_safe_reverse(pos, n, head, member)                 \
-	for ((pos) = list_last_entry(head, __typeof__(*(pos)), member),        \
-	    (n) = list_prev_entry(pos, member);                                \
-	     !list_entry_is_head(pos, head, member); (pos) = (n), (n) = list_prev_entry(n, member))
-#define list_for_each_entry_continue(pos, head, member)                        \
-	for ((pos) = list_next_entry(pos, member); !list_entry_is_head(pos, head, member); \
+#define list_for_each_entry_safe(pos, n, head, member)                                             \
+	for ((pos) = list_first_entry(head, __typeof__(*(pos)), member),                           \
+	    (n) = list_next_entry(pos, member);                                                    \
+	     !list_entry_is_head(pos, head, member);                                               \
+	     (pos) = (n), (n) = list_next_entry(n, member))
+#define list_for_each_entry_safe_reverse(pos, n, head, member)                                     \
+	for ((pos) = list_last_entry(head, __typeof__(*(pos)), member),                            \
+	    (n) = list_prev_entry(pos, member);                                                    \
+	     !list_entry_is_head(pos, head, member);                                               \
+	     (pos) = (n), (n) = list_prev_entry(n, member))
+#define list_for_each_entry_continue(pos, head, member)                                            \
+	for ((pos) = list_next_entry(pos, member); !list_entry_is_head(pos, head, member);         \
 	     (pos) = list_next_entry(pos, member))
-#define list_for_each_entry_from(pos, head, member) \
+#define list_for_each_entry_from(pos, head, member)                                                \
 	for (; !list_entry_is_head(pos, head, member); (pos) = list_next_entry(pos, member))
 
-/* RCU: add publishes a filled element; del leaves the element's own links for readers still on it. */
+/*
+ * RCU: add publishes a filled element; del leaves the element's own links for readers still on it.
+ */
 static inline void list_add_tail_rcu(struct list_head *node, struct list_head *head)
 {
 	struct list_head *prev = head->prev;
@@ -206,9 +223,9 @@ static inline void list_del_rcu(struct list_head *node)
 	__list_del(node);
 	node->prev = LIST_POISON2;
 }
-#define list_for_each_entry_rcu(pos, head, member)                                              \
-	for ((pos) = list_entry(READ_ONCE((head)->next), __typeof__(*(pos)), member);           \
-	     !list_entry_is_head(pos, head, member);                                            \
+#define list_for_each_entry_rcu(pos, head, member)                                                 \
+	for ((pos) = list_entry(READ_ONCE((head)->next), __typeof__(*(pos)), member);              \
+	     !list_entry_is_head(pos, head, member);                                               \
 	     (pos) = list_entry(READ_ONCE((pos)->member.next), __typeof__(*(pos)), member))
 
 /* True when every link of the list agrees with its neighbour; at most max elements are visited. */
@@ -239,7 +256,10 @@ struct hlist_node {
 struct hlist_head {
 	struct hlist_node *first;
 };
-#define HLIST_HEAD_INIT { NULL }
+#define HLIST_HEAD_INIT                                                                            \
+	{                                                                                          \
+		NULL                                                                               \
+	}
 
 static inline bool hlist_empty(const struct hlist_head *head)
 {
@@ -296,18 +316,19 @@ static inline void hlist_del_init_rcu(struct hlist_node *node)
 }
 #define hlist_del_rcu hlist_del_init_rcu
 #define hlist_entry(ptr, type, member) container_of(ptr, type, member)
-#define hlist_entry_safe(ptr, type, member)                                    \
-	({                                                                     \
-		__typeof__(ptr) _hp = (ptr);                                   \
-		_hp ? hlist_entry(_hp, type, member) : NULL;                   \
+#define hlist_entry_safe(ptr, type, member)                                                        \
+	({                                                                                         \
+		__typeof__(ptr) _hp = (ptr);                                                       \
+		_hp ? hlist_entry(_hp, type, member) : NULL;                                       \
 	})
-#define hlist_for_each_entry(pos, head, member)                                            \
-	for ((pos) = hlist_entry_safe(READ_ONCE((head)->first), __typeof__(*(pos)), member); (pos); \
+#define hlist_for_each_entry(pos, head, member)                                                    \
+	for ((pos) = hlist_entry_safe(READ_ONCE((head)->first), __typeof__(*(pos)), member);       \
+	     (pos);                                                                                \
 	     (pos) = hlist_entry_safe(READ_ONCE((pos)->member.next), __typeof__(*(pos)), member))
 #define hlist_for_each_entry_rcu hlist_for_each_entry
-#define hlist_for_each_entry_safe(pos, n, head, member)                                    \
-	for ((pos) = hlist_entry_safe((head)->first, __typeof__(*(pos)), member);          \
-	     (pos) && ((n) = (pos)->member.next, 1);                                       \
+#define hlist_for_each_entry_safe(pos, n, head, member)                                            \
+	for ((pos) = hlist_entry_safe((head)->first, __typeof__(*(pos)), member);                  \
+	     (pos) && ((n) = (pos)->member.next, 1);                                               \
 	     (pos) = hlist_entry_safe(n, __typeof__(*(pos)), member))
 
 #endif

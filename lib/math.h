@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* math.h - integer arithmetic the language lacks: logarithms, roots, wide products. Inline and pure. */
+/*
+ * math.h - integer arithmetic the language lacks: logarithms, roots, wide products. Inline and
+ * pure.
+ */
 #ifndef LIB_MATH_H
 #define LIB_MATH_H
 
@@ -89,7 +92,8 @@ static __always_inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
 }
 /*
  * a * b / c with a 128-bit product, rounded down; U64_MAX when the quotient does not fit or c is 0.
- * (The compiler's 128-bit division would need a run-time library: schoolbook, one bit a step, when the product is wide.)
+ * (The compiler's 128-bit division would need a run-time library: schoolbook, one bit a step, when
+ * the product is wide.)
  */
 static inline u64 mul_div_u64(u64 a, u64 b, u64 c)
 {

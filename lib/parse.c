@@ -19,7 +19,8 @@ const char *parse_digits(const char *s, unsigned int base, u64 *out)
 	const char *p = s;
 	u64 v = 0;
 
-	if ((base == 0 || base == 16) && p[0] == '0' && (p[1] | 32) == 'x' && digit_value(p[2]) < 16) {
+	if ((base == 0 || base == 16) && p[0] == '0' && (p[1] | 32) == 'x' &&
+	    digit_value(p[2]) < 16) {
 		base = 16;
 		p += 2;
 		s = p;

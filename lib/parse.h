@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * parse.h - text to numbers, strictly: the whole text must be the number (one final newline is allowed, as `echo`
- * writes it), nothing overflows silently. => 0 or -EINVAL (not a number), -ERANGE (does not fit); *out untouched then.
+ * parse.h - text to numbers, strictly: the whole text must be the number (one final newline is
+ * allowed, as `echo` writes it), nothing overflows silently. => 0 or -EINVAL (not a number),
+ * -ERANGE (does not fit); *out untouched then.
  */
 #ifndef LIB_PARSE_H
 #define LIB_PARSE_H
@@ -20,7 +21,10 @@ int parse_list(const char *s, unsigned long *bits, unsigned int nbits);
 /* Hexadecimal mask "ff" or "1,00000000" (groups of 32 bits). */
 int parse_hex_mask(const char *s, unsigned long *bits, unsigned int nbits);
 
-/* Reads the digits at s (base 0: as written, 2..16). => the first character not used; NULL: overflow; s: no digits. */
+/*
+ * Reads the digits at s (base 0: as written, 2..16). => the first character not used; NULL:
+ * overflow; s: no digits.
+ */
 const char *parse_digits(const char *s, unsigned int base, u64 *out);
 /* Digits with an optional size suffix. => like parse_digits. */
 const char *parse_size_prefix(const char *s, u64 *out);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * printf.c - formatted text. One pass over the format; a `struct out` counts every character and stores those that
- * fit, so the return value is exact whatever the buffer. No allocation, at most 200 bytes of stack per number.
+ * printf.c - formatted text. One pass over the format; a `struct out` counts every character and
+ * stores those that fit, so the return value is exact whatever the buffer. No allocation, at most
+ * 200 bytes of stack per number.
  */
 #include "lib/printf.h"
 #include "lib/string.h"
 
-__attribute__((weak)) const char *(*printf_symbol)(char *buf, size_t n, unsigned long addr); /* kernel/ksyms.c */
+/* kernel/ksyms.c */
+__attribute__((weak)) const char *(*printf_symbol)(char *buf, size_t n, unsigned long addr);
 
 struct out {
 	char *buf;

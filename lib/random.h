@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * random.h - a seeded generator as an instance (xoshiro256** [Blackman18], seeded by splitmix64): same seed, same
- * numbers, on every machine. Statistical quality only; not for secrets.
+ * random.h - a seeded generator as an instance (xoshiro256** [Blackman18], seeded by splitmix64):
+ * same seed, same numbers, on every machine. Statistical quality only; not for secrets.
  */
 #ifndef LIB_RANDOM_H
 #define LIB_RANDOM_H

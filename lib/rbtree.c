@@ -2,20 +2,23 @@
 /*
  * rbtree.c - red-black trees.
  *
- * Problem: keep a set ordered so that the depth stays logarithmic whatever the order of insertion. Idea: colour nodes
- * red or black under two rules, and the longest path is at most twice the shortest:
+ * Problem: keep a set ordered so that the depth stays logarithmic whatever the order of insertion.
+ * Idea: colour nodes red or black under two rules, and the longest path is at most twice the
+ * shortest:
  *
  *   1. a red node has no red child;
- *   2. every path from a node down to a missing child passes the same number of black nodes (the black height).
+ *   2. every path from a node down to a missing child passes the same number of black nodes (the
+ *      black height).
  *
- * Insert: the new node is red. Only rule 1 can break, between it and a red parent. With a red uncle the redness is
- * pushed up two levels; with a black uncle one or two rotations end it.
- * Erase: a node with two children is first exchanged with its successor, so the removed place has at most one child.
- * If a black place vanished, its path lacks one black: the deficit moves up until a red node can be painted black or a
- * red nephew can be rotated over.
+ * Insert: the new node is red. Only rule 1 can break, between it and a red parent. With a red uncle
+ * the redness is pushed up two levels; with a black uncle one or two rotations end it.
+ * Erase: a node with two children is first exchanged with its successor, so the removed place has
+ * at most one child. If a black place vanished, its path lacks one black: the deficit moves up
+ * until a red node can be painted black or a red nephew can be rotated over.
  *
- * Augmentation: `update` recomputes a node from its children. A rotation changes two nodes (lower one first), insertion
- * and removal change every ancestor of the changed place. The core is inlined twice so that plain trees pay nothing.
+ * Augmentation: `update` recomputes a node from its children. A rotation changes two nodes (lower
+ * one first), insertion and removal change every ancestor of the changed place. The core is inlined
+ * twice so that plain trees pay nothing.
  *
  * Invariants: rb_check(). Locking: the owner's. Source: [Guibas78], [CLRS] chapter 13.
  */
@@ -51,7 +54,8 @@ static inline void change_child(struct rb_node *old, struct rb_node *fresh, stru
 }
 
 /* n's right child r takes n's place, n becomes r's left child. */
-static __always_inline void rotate_left(struct rb_node *n, struct rb_root *root, rb_update_fn update)
+static __always_inline void rotate_left(struct rb_node *n, struct rb_root *root,
+					rb_update_fn update)
 {
 	struct rb_node *r = n->rb_right, *parent = rb_parent(n);
 
@@ -67,7 +71,8 @@ static __always_inline void rotate_left(struct rb_node *n, struct rb_root *root,
 		update(r);
 	}
 }
-static __always_inline void rotate_right(struct rb_node *n, struct rb_root *root, rb_update_fn update)
+static __always_inline void rotate_right(struct rb_node *n, struct rb_root *root,
+					 rb_update_fn update)
 {
 	struct rb_node *l = n->rb_left, *parent = rb_parent(n);
 
@@ -84,7 +89,8 @@ static __always_inline void rotate_right(struct rb_node *n, struct rb_root *root
 	}
 }
 
-static __always_inline void insert_fix(struct rb_node *node, struct rb_root *root, rb_update_fn update)
+static __always_inline void insert_fix(struct rb_node *node, struct rb_root *root,
+				       rb_update_fn update)
 {
 	struct rb_node *parent, *grand, *uncle;
 
@@ -124,8 +130,8 @@ recolour:
 }
 
 /* The place of node (maybe empty), child of parent, lacks one black. */
-static __always_inline void erase_fix(struct rb_node *node, struct rb_node *parent, struct rb_root *root,
-				      rb_update_fn update)
+static __always_inline void erase_fix(struct rb_node *node, struct rb_node *parent,
+				      struct rb_root *root, rb_update_fn update)
 {
 	struct rb_node *sib;
 

@@ -2,10 +2,11 @@
 /*
  * rbtree.h - intrusive red-black trees: ordered sets with O(log n) insert, erase, neighbours.
  *
- * The caller searches (it knows its keys): walk down from root->rb_node remembering parent and the link to fill,
- * rb_link_node() there, then rb_insert_color() rebalances. rb_add() does all of it with a less() function.
- * Augmented trees keep in each node a value computed from the node and its children (a maximum gap, an earliest
- * deadline): pass the function that recomputes one node, and use the _augmented forms. rbtree.c holds the theory.
+ * The caller searches (it knows its keys): walk down from root->rb_node remembering parent and the
+ * link to fill, rb_link_node() there, then rb_insert_color() rebalances. rb_add() does all of it
+ * with a less() function. Augmented trees keep in each node a value computed from the node and its
+ * children (a maximum gap, an earliest deadline): pass the function that recomputes one node, and
+ * use the _augmented forms. rbtree.c holds the theory.
  */
 #ifndef LIB_RBTREE_H
 #define LIB_RBTREE_H
@@ -31,10 +32,10 @@ struct rb_root_cached {
 #define RB_CLEAR_NODE(node) ((node)->parent_color = (unsigned long)(node))
 #define RB_EMPTY_NODE(node) ((node)->parent_color == (unsigned long)(node))
 #define rb_entry(ptr, type, member) container_of(ptr, type, member)
-#define rb_entry_safe(ptr, type, member)                                       \
-	({                                                                     \
-		struct rb_node *_rp = (ptr);                                   \
-		_rp ? rb_entry(_rp, type, member) : NULL;                      \
+#define rb_entry_safe(ptr, type, member)                                                           \
+	({                                                                                         \
+		struct rb_node *_rp = (ptr);                                                       \
+		_rp ? rb_entry(_rp, type, member) : NULL;                                          \
 	})
 
 /* Recomputes node's augmented value from node and its two children. */
@@ -84,7 +85,8 @@ static inline void rb_add(struct rb_node *node, struct rb_root *root,
 	rb_insert_color(node, root);
 }
 #define rb_first_cached(root) ((root)->rb_leftmost)
-static inline void rb_insert_color_cached(struct rb_node *node, struct rb_root_cached *root, bool leftmost)
+static inline void rb_insert_color_cached(struct rb_node *node, struct rb_root_cached *root,
+					  bool leftmost)
 {
 	if (leftmost)
 		root->rb_leftmost = node;
@@ -96,8 +98,8 @@ static inline void rb_erase_cached(struct rb_node *node, struct rb_root_cached *
 		root->rb_leftmost = rb_next(node);
 	rb_erase(node, &root->rb_root);
 }
-static inline void rb_insert_augmented_cached(struct rb_node *node, struct rb_root_cached *root, bool leftmost,
-					      rb_update_fn update)
+static inline void rb_insert_augmented_cached(struct rb_node *node, struct rb_root_cached *root,
+					      bool leftmost, rb_update_fn update)
 {
 	if (leftmost)
 		root->rb_leftmost = node;
@@ -132,8 +134,8 @@ static inline bool rb_add_cached(struct rb_node *node, struct rb_root_cached *ro
 }
 
 #define rb_for_each(pos, root) for ((pos) = rb_first(root); (pos); (pos) = rb_next(pos))
-#define rb_for_each_postorder_safe(pos, n, root)                              \
-	for ((pos) = rb_first_postorder(root);                                \
-	     (pos) && ((n) = rb_next_postorder(pos), 1); (pos) = (n))
+#define rb_for_each_postorder_safe(pos, n, root)                                                   \
+	for ((pos) = rb_first_postorder(root); (pos) && ((n) = rb_next_postorder(pos), 1);         \
+	     (pos) = (n))
 
 #endif

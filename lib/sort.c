@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sort.c - heap sort for arrays, bottom-up merge sort for lists. Neither allocates or recurses, both have a guaranteed
- * O(n log n): no input of a program can make the kernel slow.
+ * sort.c - heap sort for arrays, bottom-up merge sort for lists. Neither allocates or recurses,
+ * both have a guaranteed O(n log n): no input of a program can make the kernel slow.
  */
 #include "lib/sort.h"
 
@@ -70,7 +70,8 @@ static struct list_head *merge(struct list_head *a, struct list_head *b,
 }
 
 /* part[k] is empty or a sorted chain of 2^k elements: a binary counter of chains. */
-void list_sort(struct list_head *head, int (*cmp)(const struct list_head *a, const struct list_head *b))
+void list_sort(struct list_head *head,
+	       int (*cmp)(const struct list_head *a, const struct list_head *b))
 {
 	struct list_head *part[48] = { NULL }, *rest = head->next, *all = NULL, *prev = head;
 	size_t k;

@@ -221,7 +221,10 @@ char *strstrip(char *s)
 	return s;
 }
 
-/* On a mismatch go back to the last star and let it eat one character more: linear in practice, no recursion. */
+/*
+ * On a mismatch go back to the last star and let it eat one character more: linear in practice, no
+ * recursion.
+ */
 bool str_match(const char *pattern, const char *s)
 {
 	const char *star = NULL, *mark = NULL;

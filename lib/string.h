@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * string.h - memory and string functions. The mem* functions are the machine's (arch/x86_64/string.c: quadword string
- * instructions); sizes known at compile time are expanded in place. Host tests use the C library's mem* and str*.
+ * string.h - memory and string functions. The mem* functions are the machine's
+ * (arch/x86_64/string.c: quadword string instructions); sizes known at compile time are expanded in
+ * place. Host tests use the C library's mem* and str*.
  */
 #ifndef LIB_STRING_H
 #define LIB_STRING_H

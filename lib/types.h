@@ -24,9 +24,9 @@ typedef int16_t s16;
 typedef int32_t s32;
 typedef int64_t s64;
 
-typedef u64 phys_addr_t;  /* a physical address in bytes */
+typedef u64 phys_addr_t;     /* a physical address in bytes */
 typedef unsigned long pfn_t; /* a page frame number: physical address >> 12 */
-typedef unsigned int gfp_t; /* allocation flags, see mm/phys/gfp.h */
+typedef unsigned int gfp_t;  /* allocation flags, see mm/phys/gfp.h */
 typedef s64 loff_t;
 typedef long ssize_t;
 typedef u32 dev_t; /* major << 20 | minor */
@@ -83,26 +83,26 @@ typedef u64 ktime_t; /* nanoseconds since boot */
 #define __must_hold(x)
 #endif
 
-#define min(a, b)                          \
-	({                                 \
-		__auto_type _mina = (a);   \
-		__typeof__(_mina) _minb = (b); \
-		_mina < _minb ? _mina : _minb; \
+#define min(a, b)                                                                                  \
+	({                                                                                         \
+		__auto_type _mina = (a);                                                           \
+		__typeof__(_mina) _minb = (b);                                                     \
+		_mina < _minb ? _mina : _minb;                                                     \
 	})
-#define max(a, b)                          \
-	({                                 \
-		__auto_type _maxa = (a);   \
-		__typeof__(_maxa) _maxb = (b); \
-		_maxa > _maxb ? _maxa : _maxb; \
+#define max(a, b)                                                                                  \
+	({                                                                                         \
+		__auto_type _maxa = (a);                                                           \
+		__typeof__(_maxa) _maxb = (b);                                                     \
+		_maxa > _maxb ? _maxa : _maxb;                                                     \
 	})
 #define min_t(type, a, b) min((type)(a), (type)(b))
 #define max_t(type, a, b) max((type)(a), (type)(b))
 #define clamp(v, lo, hi) min(max(v, lo), hi)
-#define swap(a, b)                       \
-	do {                             \
-		__auto_type _swp = (a);  \
-		(a) = (b);               \
-		(b) = _swp;              \
+#define swap(a, b)                                                                                 \
+	do {                                                                                       \
+		__auto_type _swp = (a);                                                            \
+		(a) = (b);                                                                         \
+		(b) = _swp;                                                                        \
 	} while (0)
 
 #define ALIGN_UP(x, a) (((x) + ((__typeof__(x))(a)-1)) & ~((__typeof__(x))(a)-1))

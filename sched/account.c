@@ -2,12 +2,15 @@
 /*
  * account.c - the tick, and who used the CPU.
  *
- * How long a thread ran is exact (sum_exec_ns, from the clock at every switch). How that splits into user and system time is
- * sampled: each tick of 1 ms is charged whole to what it interrupted, and thread_cputime() scales the two samples to the exact
- * sum. Idle and I/O wait are exact; interrupt time is not told apart, softirq time is sampled.
+ * How long a thread ran is exact (sum_exec_ns, from the clock at every switch). How that splits
+ * into user and system time is
+ * sampled: each tick of 1 ms is charged whole to what it interrupted, and thread_cputime() scales
+ * the two samples to the exact sum. Idle and I/O wait are exact; interrupt time is not told apart,
+ * softirq time is sampled.
  *
- * Load average: a = a * e + active * (1 - e) every 5 s, active = running + uninterruptible user threads, for 1, 5 and
- * 15 minutes. A machine that slept tickless makes up for the missed steps with active = 0 when it is next looked at.
+ * Load average: a = a * e + active * (1 - e) every 5 s, active = running + uninterruptible user
+ * threads, for 1, 5 and 15 minutes. A machine that slept tickless makes up for the missed steps
+ * with active = 0 when it is next looked at.
  */
 #include "kernel/rcu.h"
 #include "kernel/softirq.h"
@@ -28,7 +31,8 @@ static void load_step(unsigned long active)
 		unsigned long v = load[i] * load_decay[i] + active * (LOAD_ONE - load_decay[i]);
 
 		if (active >= load[i])
-			v += LOAD_ONE - 1; /* round towards the target, as /proc/loadavg readers expect */
+			v += LOAD_ONE -
+			     1; /* round towards the target, as /proc/loadavg readers expect */
 		load[i] = v / LOAD_ONE;
 	}
 }
@@ -173,15 +177,15 @@ void sched_cpu_times(u32 cpu, struct cpu_times *out)
 	local_irq_restore_l(flags, "sched_cpu_times");
 }
 
-#define SUM_OVER_CPUS(name, type, field)                          \
-	type name(void)                                           \
-	{                                                         \
-		type n = 0;                                       \
-		u32 cpu;                                          \
-								  \
-		for_each_cpu(cpu, sched_cpus)                     \
-			n += READ_ONCE(cpu_rq(cpu)->field);       \
-		return n;                                         \
+#define SUM_OVER_CPUS(name, type, field)                                                           \
+	type name(void)                                                                            \
+	{                                                                                          \
+		type n = 0;                                                                        \
+		u32 cpu;                                                                           \
+                                                                                                   \
+		for_each_cpu(cpu, sched_cpus)                                                      \
+			n += READ_ONCE(cpu_rq(cpu)->field);                                        \
+		return n;                                                                          \
 	}
 SUM_OVER_CPUS(sched_nr_switches, u64, nr_switches)
 SUM_OVER_CPUS(sched_nr_running, u32, nr_running)

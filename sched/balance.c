@@ -2,20 +2,26 @@
 /*
  * balance.c - which CPU? At a wake-up, for a new thread, when a queue runs dry, and now and then.
  *
- * Problem: no CPU should sit idle while another has two threads to run, but a thread that moves leaves its cache behind,
- * and one that leaves its node its memory. Idea: three words of hints, one bit per CPU (running the scheduler, idle, more
- * than one runnable), and an order of nodes by distance seen from each node. Every question is then a few ands:
+ * Problem: no CPU should sit idle while another has two threads to run, but a thread that moves
+ * leaves its cache behind, and one that leaves its node its memory. Idea: three words of hints, one
+ * bit per CPU (running the scheduler, idle, more than one runnable), and an order of nodes by
+ * distance seen from each node. Every question is then a few ands:
  *
- *   wake-up   its old CPU if idle; else an idle one of its old node, of the waker's node, of the nearest node; else stay
+ *   wake-up   its old CPU if idle; else an idle one of its old node, of the waker's node, of the
+ *             nearest node; else stay
  *   new       an idle CPU of this node or the nearest; else the least loaded one it may use
- *   run dry   pull one thread from the most loaded queue of the nearest node that has a queue of two or more
- *   each 8 ms (SCHED softirq): compare with this node's most loaded queue and pull at most PULL_MAX threads while that
- *             evens the two out; every 64 ms also with the other nodes', where the step must be an improvement for sure
- *   idle CPUs have no tick: a CPU whose tick sees two runnable threads here and an idle CPU there pokes it to run dry
+ *   run dry pull one thread from the most loaded queue of the nearest node that has a queue of two
+ *   or more each 8 ms (SCHED softirq): compare with this node's most loaded queue and pull at most
+ *   PULL_MAX threads while that
+ *             evens the two out; every 64 ms also with the other nodes', where the step must be an
+ *             improvement for sure
+ *   idle CPUs have no tick: a CPU whose tick sees two runnable threads here and an idle CPU there
+ *   pokes it to run dry
  *
- * Bounded work: a scan reads at most NR_CPUS hints, looks at 16 threads and moves at most PULL_MAX with IRQs off.
- * Locking: two queue locks in order of CPU numbers; running dry holds its own already and only tries the other's, so that
- * its lock is never let go in the middle of a schedule().
+ * Bounded work: a scan reads at most NR_CPUS hints, looks at 16 threads and moves at most PULL_MAX
+ * with IRQs off.
+ * Locking: two queue locks in order of CPU numbers; running dry holds its own already and only
+ * tries the other's, so that its lock is never let go in the middle of a schedule().
  */
 #include "arch/bootinfo.h"
 #include "kernel/softirq.h"
@@ -31,7 +37,7 @@ u64 sched_node_cpus[MAX_NODES];
 static u8 node_order[MAX_NODES][MAX_NODES]; /* nodes by distance, itself first */
 static u32 nr_order_nodes = 1;
 
-/* ---- who is where ----------------------------------------------------------------------------- */
+/* ---- who is where ---- */
 
 static void order_nodes(void)
 {
@@ -40,7 +46,8 @@ static void order_nodes(void)
 	for (u32 from = 0; from < n; from++) {
 		u8 *order = node_order[from];
 
-		for (u32 i = 0; i < n; i++) { /* insertion sort; equal distances keep the numbers turning */
+		/* insertion sort; equal distances keep the numbers turning */
+		for (u32 i = 0; i < n; i++) {
 			u8 node = (u8)((from + i) % n);
 			u32 d = i ? numa_info.distance[from][node] : 0, j = i;
 
@@ -119,7 +126,7 @@ static u32 least_loaded(u64 mask)
 	return best;
 }
 
-/* ---- placement -------------------------------------------------------------------------------- */
+/* ---- placement ---- */
 
 /* Real time: the CPU that runs the least important thing, the old one if it will do. */
 static u32 select_rt(const struct thread *t, u64 mask)
@@ -160,7 +167,10 @@ u32 select_cpu_wake(struct thread *t)
 		return m ? pick_cpu(m, prev) : nearest(idle, node, prev);
 	}
 	if (mask & CPU_BIT(prev)) {
-		/* Nobody is idle: to the waker's side only if that is closer to idle, on the same node. */
+		/*
+		 * Nobody is idle: to the waker's side only if that is closer to idle, on the same
+		 * node.
+		 */
 		if (here != prev && (mask & CPU_BIT(here)) && cpu_rq(here)->node == node &&
 		    load_of(here) + t->se.weight < load_of(prev))
 			return here;
@@ -203,7 +213,7 @@ u32 select_cpu_allowed(struct thread *t)
 	return least_loaded(near ? near : mask);
 }
 
-/* ---- pulling ---------------------------------------------------------------------------------- */
+/* ---- pulling ---- */
 
 static u32 busiest_of(u64 mask)
 {
@@ -290,7 +300,10 @@ static void pull_even(struct rq *rq, struct rq *src, u64 slack)
 		if (!t)
 			break;
 		w = t->sclass == &fair_class ? t->se.weight : 2 * FAIR_WEIGHT_0;
-		/* Worth it when the two are not further apart afterwards (rotation is fairness) plus slack. */
+		/*
+		 * Worth it when the two are not further apart afterwards (rotation is fairness)
+		 * plus slack.
+		 */
 		if (load_of(src->cpu) < load_of(rq->cpu) + w + slack)
 			break;
 		rq_move(src, rq, t);

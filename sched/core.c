@@ -2,26 +2,33 @@
 /*
  * core.c - the mechanism: who runs, how one thread gives way to the next, how a sleeper comes back.
  *
- * Problem: one CPU, many threads, and wake-ups from anywhere. Idea: every CPU has a run queue with a lock; a policy
- * (class.h) says which of its threads is next; this file does the rest, with one reading of the clock per schedule().
+ * Problem: one CPU, many threads, and wake-ups from anywhere. Idea: every CPU has a run queue with
+ * a lock; a policy (class.h) says which of its threads is next; this file does the rest, with one
+ * reading of the clock per schedule().
  *
  *      thread_wake          __schedule: pick            __schedule: state != RUNNING
  *   asleep ------> queued <----------------> running ------------------------------> asleep
  *   (on_rq 0)      (on_rq 1)                 (on_rq 1, on_cpu 1)
  *
  * Invariants:
- *  - A thread belongs to the queue of t->cpu even when it sleeps; t->cpu changes only with that queue's lock held.
- *  - The queue's lock is held from before prev leaves the queue until prev is off its stack (finish_switch, run by the
- *    next thread). So whoever holds the lock of t->cpu and finds on_rq == 0 knows that t is entirely off the CPU, and a
- *    waker needs neither a second lock nor a wait for on_cpu.
- *  - Sleeping is: set the state (full barrier), test the condition, schedule(). Waking is: make the condition true, full
+ *  - A thread belongs to the queue of t->cpu even when it sleeps; t->cpu changes only with that
+ *    queue's lock held.
+ *  - The queue's lock is held from before prev leaves the queue until prev is off its stack
+ *    (finish_switch, run by the
+ *    next thread). So whoever holds the lock of t->cpu and finds on_rq == 0 knows that t is
+ *    entirely off the CPU, and a waker needs neither a second lock nor a wait for on_cpu.
+ *  - Sleeping is: set the state (full barrier), test the condition, schedule(). Waking is: make the
+ *    condition true, full
  *    barrier, look at the state. One of the two always sees the other.
- *  - A state other than RUNNING with a wake-up under way cannot be lost: the waker changes it with the queue locked, and
- *    __schedule() looks at it with the queue locked. DEAD and STOPPED are set with the lock held, so that a late waker
- *    of an earlier sleep cannot undo them.
+ *  - A state other than RUNNING with a wake-up under way cannot be lost: the waker changes it with
+ *    the queue locked, and
+ *    __schedule() looks at it with the queue locked. DEAD and STOPPED are set with the lock held,
+ *    so that a late waker of an earlier sleep cannot undo them.
  *  - A switch always happens at preemption count 0: the count needs no saving.
- *  - on_rq == 2: between two queues; the one who moves the thread owns it, others only change its fields.
- * Locking: run queue locks nest in order of CPU numbers (subclass); nothing is taken inside but RANK_TIMER and below.
+ *  - on_rq == 2: between two queues; the one who moves the thread owns it, others only change its
+ *    fields.
+ * Locking: run queue locks nest in order of CPU numbers (subclass); nothing is taken inside but
+ * RANK_TIMER and below.
  */
 #include "sched/internal.h"
 #include "kernel/event.h"
@@ -56,12 +63,8 @@ static noinline void trace_migrate(struct thread *t, u32 from, u32 to)
 enum preempt_mode preempt_mode = PREEMPT_VOLUNTARY;
 u64 sched_cpus, sched_idle_cpus, sched_busy_cpus;
 
-static void mm_none(struct aspace *mm)
-{
-}
-static void mm_switch_none(struct aspace *prev, struct aspace *next)
-{
-}
+static void mm_none(struct aspace *mm) {}
+static void mm_switch_none(struct aspace *prev, struct aspace *next) {}
 void (*mm_switch_hook)(struct aspace *prev, struct aspace *next) = mm_switch_none;
 void (*mm_grab_hook)(struct aspace *mm) = mm_none;
 void (*mm_drop_hook)(struct aspace *mm) = mm_none;
@@ -117,8 +120,8 @@ void rq_resched(struct rq *rq)
 }
 
 /*
- * The hints. A CPU stops to count as idle when something is queued on it, not when it gets round to run it: else the next
- * one to be placed would go there as well.
+ * The hints. A CPU stops to count as idle when something is queued on it, not when it gets round to
+ * run it: else the next one to be placed would go there as well.
  */
 static void hint_more(struct rq *rq)
 {
@@ -185,8 +188,8 @@ void rq_move(struct rq *src, struct rq *dst, struct thread *t)
 }
 
 /*
- * Takes t, which is on no queue, to CPU cpu. => rq = its queue, locked; returns the new one, locked. Its affinity may
- * change while neither lock is held, hence the loop.
+ * Takes t, which is on no queue, to CPU cpu. => rq = its queue, locked; returns the new one,
+ * locked. Its affinity may change while neither lock is held, hence the loop.
  */
 static struct rq *carry(struct rq *rq, struct thread *t, u32 cpu)
 {
@@ -348,7 +351,8 @@ static __always_inline void go_to_sleep(struct rq *rq, struct thread *prev)
 }
 
 /*
- * The one place where threads change. preempted: the thread did not ask for it, so its state does not count.
+ * The one place where threads change. preempted: the thread did not ask for it, so its state does
+ * not count.
  * => preemption count 0, IRQs on or off; returns with IRQs on.
  */
 static void __schedule(bool preempted)
@@ -444,7 +448,8 @@ static __always_inline struct rq *wake_sleeper(struct rq *rq, struct thread *t)
 {
 	if (unlikely(t->in_iowait))
 		rq->nr_iowait--;
-	if (unlikely(t->state & (THREAD_UNINTERRUPTIBLE | THREAD_KILLABLE)) && !(t->flags & TF_KTHREAD))
+	if (unlikely(t->state & (THREAD_UNINTERRUPTIBLE | THREAD_KILLABLE)) &&
+	    !(t->flags & TF_KTHREAD))
 		rq->nr_uninterruptible--;
 	WRITE_ONCE(t->state, THREAD_RUNNING);
 	if (nr_cpus > 1) {

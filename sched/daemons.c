@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * daemons.c - ksoftirqd, one per CPU: runs the softirqs that keep coming, as a thread among others, so that a storm of
- * interrupts cannot keep every thread from running.
+ * daemons.c - ksoftirqd, one per CPU: runs the softirqs that keep coming, as a thread among others,
+ * so that a storm of interrupts cannot keep every thread from running.
  */
 #include "kernel/printk.h"
 #include "kernel/softirq.h"
@@ -42,7 +42,8 @@ int sched_start_daemons(void)
 	u32 cpu;
 
 	for_each_online_cpu(cpu) {
-		struct thread *t = kthread_create(ksoftirqd_main, NULL, cpu_node[cpu], "ksoftirqd/%u", cpu);
+		struct thread *t =
+			kthread_create(ksoftirqd_main, NULL, cpu_node[cpu], "ksoftirqd/%u", cpu);
 
 		if (!t) {
 			pr_err("sched: no memory for ksoftirqd/%u", cpu);

@@ -2,36 +2,41 @@
 /*
  * fair.c - EEVDF: earliest eligible virtual deadline first.
  *
- * Problem: n threads of weight w_i share a CPU; each should receive w_i / sum(w) of every stretch of time, as nearly as
- * slices allow, and one that needs the CPU soon for a short while should get it soon.
+ * Problem: n threads of weight w_i share a CPU; each should receive w_i / sum(w) of every stretch
+ * of time, as nearly as slices allow, and one that needs the CPU soon for a short while should get
+ * it soon.
  *
- * Idea: thread i's virtual runtime v_i advances by ran / w_i. In the ideal fluid machine all v are equal, to V. Here
+ * Idea: thread i's virtual runtime v_i advances by ran / w_i. In the ideal fluid machine all v are
+ * equal, to V. Here
  *
  *     V = sum(w_i * v_i) / sum(w_i)          lag_i = w_i * (V - v_i)        sum(lag_i) = 0
  *
- * so a thread with v_i <= V has received too little: it is *eligible*. A thread asks for the CPU in requests of slice_ns;
- * a request made at v_i has the virtual deadline v_i + slice / w_i. Run the eligible thread with the earliest deadline:
- * then no thread is ever further than one request (plus one tick) from its share [Stoica95].
+ * so a thread with v_i <= V has received too little: it is *eligible*. A thread asks for the CPU in
+ * requests of slice_ns; a request made at v_i has the virtual deadline v_i + slice / w_i. Run the
+ * eligible thread with the earliest deadline: then no thread is ever further than one request (plus
+ * one tick) from its share [Stoica95].
  *
  *        received too much |  received too little
  *     ... v_3  v_1 --------V---------> v   (only v <= V may run; among those the earliest deadline)
  *
- * Leaving and coming back: a thread takes its lag with it (clamped to two requests, so that nobody hoards) and is
- * placed at V - lag' when it returns. Because its arrival moves V itself, lag' = lag * (W + w) / W, W the weight already
- * there; then its lag afterwards is just what it was. A debt (negative lag) is worked off while asleep, at the speed
- * at which it would have been on the queue.
+ * Leaving and coming back: a thread takes its lag with it (clamped to two requests, so that nobody
+ * hoards) and is placed at V - lag' when it returns. Because its arrival moves V itself, lag' = lag
+ * * (W + w) / W, W the weight already there; then its lag afterwards is just what it was. A debt
+ * (negative lag) is worked off while asleep, at the speed at which it would have been on the queue.
  *
- * Invariants (fair_check): sum and load are over all queued entities, the running one included; keys are kept relative to
- * base, which follows V so that weight * key stays far below 2^63 (load < 2^24, |key| < 2^38); the tree is ordered by
- * deadline and every node knows the smallest vruntime below it, so the pick is one walk down.
- * Locking: the queue's owner's. Source: [Stoica95]; weights of Linux's nice levels. Differs from Linux: no delayed dequeue
- * (the debt decays instead), no protection of the running thread beyond its deadline order, the sum includes the running one.
+ * Invariants (fair_check): sum and load are over all queued entities, the running one included;
+ * keys are kept relative to base, which follows V so that weight * key stays far below 2^63 (load <
+ * 2^24, |key| < 2^38); the tree is ordered by deadline and every node knows the smallest vruntime
+ * below it, so the pick is one walk down.
+ * Locking: the queue's owner's. Source: [Stoica95]; weights of Linux's nice levels. Differs from
+ * Linux: no delayed dequeue (the debt decays instead), no protection of the running thread beyond
+ * its deadline order, the sum includes the running one.
  */
 #include "sched/fair.h"
 
 const u32 fair_weights[40] = {
 	88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, /* -20 */
-	9548,  7620,  6100,  4904,  3906,  3121,  2501,  1991,	1586,  1277,  /* -10 */
+	9548,  7620,  6100,  4904,  3906,  3121,  2501,	 1991,	1586,  1277,  /* -10 */
 	1024,  820,   655,   526,   423,   335,	  272,	 215,	172,   137,   /* 0 */
 	110,   87,    70,    56,    45,	   36,	  29,	 23,	18,    15,    /* 10 */
 };
@@ -107,8 +112,8 @@ void __fair_tree_insert(struct fair_rq *q, struct sched_entity *se)
 	}
 	while (*link) {
 		parent = *link;
-		link = fair_before(se->deadline, entity(parent)->deadline) ? &parent->rb_left :
-									     &parent->rb_right;
+		link = fair_before(se->deadline, entity(parent)->deadline) ? &parent->rb_left
+									   : &parent->rb_right;
 	}
 	rb_link_node(&se->node, parent, link);
 	rb_insert_augmented(&se->node, &q->tree, update_min);
@@ -159,7 +164,8 @@ void fair_enqueue(struct fair_rq *q, struct sched_entity *se, u64 slept_ns)
 
 void fair_enqueue_new(struct fair_rq *q, struct sched_entity *se)
 {
-	enter(q, se, q->load ? q->sum / (s64)q->load : 0, fair_to_virtual(se->slice_ns, se->weight) / 2);
+	enter(q, se, q->load ? q->sum / (s64)q->load : 0,
+	      fair_to_virtual(se->slice_ns, se->weight) / 2);
 }
 
 /* Two requests either way. */
@@ -250,7 +256,10 @@ void fair_reweight(struct fair_rq *q, struct sched_entity *se, u32 weight)
 	if (!running)
 		fair_tree_remove(q, se);
 	sum_sub(q, se);
-	/* w * lag is time owed: it stays. V of the others is where the old lag left it, see the theory. */
+	/*
+	 * w * lag is time owed: it stays. V of the others is where the old lag left it, see the
+	 * theory.
+	 */
 	vtime = fair_vtime(q);
 	lag = q->load ? lag * (s64)se->weight / (s64)weight : 0;
 	rel = rel * (s64)se->weight / (s64)weight;
@@ -272,8 +281,8 @@ void fair_yield(struct fair_rq *q)
 		se->deadline += fair_to_virtual(se->slice_ns, se->weight);
 }
 
-static bool check_node(const struct fair_rq *q, const struct rb_node *node, s64 *sum, u64 *load, u32 *nr,
-		       u64 *least)
+static bool check_node(const struct fair_rq *q, const struct rb_node *node, s64 *sum, u64 *load,
+		       u32 *nr, u64 *least)
 {
 	const struct sched_entity *se = entity(node);
 	u64 m = se->vruntime, sub;
@@ -287,8 +296,8 @@ static bool check_node(const struct fair_rq *q, const struct rb_node *node, s64 
 			return false;
 		if (fair_before(sub, m))
 			m = sub;
-		if (i ? fair_before(entity(kid)->deadline, se->deadline) :
-			fair_before(se->deadline, entity(kid)->deadline))
+		if (i ? fair_before(entity(kid)->deadline, se->deadline)
+		      : fair_before(se->deadline, entity(kid)->deadline))
 			return false;
 	}
 	*sum += key_of(q, se->vruntime) * (s64)se->weight;

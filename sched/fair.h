@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fair.h - the arithmetic of the fair policy (EEVDF) on one queue. Pure: no locks, no clock, no threads; the same file
- * runs in the host tests. sched/fair_class.c puts it behind the scheduler-class header.
+ * fair.h - the arithmetic of the fair policy (EEVDF) on one queue. Pure: no locks, no clock, no
+ * threads; the same file runs in the host tests. sched/fair_class.c puts it behind the
+ * scheduler-class header.
  */
 #ifndef SCHED_FAIR_H
 #define SCHED_FAIR_H
@@ -12,13 +13,16 @@
 #define FAIR_WEIGHT_IDLE 3u    /* SCHED_IDLE */
 #define FAIR_SLICE_NS 1800000u /* default request: two ticks less what the ticks themselves take */
 
-/* All vruntime-like values are virtual ns: real ns * 1024 / weight. Protected by the lock of the queue. */
+/*
+ * All vruntime-like values are virtual ns: real ns * 1024 / weight. Protected by the lock of the
+ * queue.
+ */
 struct sched_entity {
 	struct rb_node node; /* by deadline; the running one is out of the tree */
 	u64 vruntime, deadline;
-	u64 min_vruntime;    /* smallest vruntime in this subtree */
-	s64 vlag;            /* V - vruntime when it left the queue (clamped) */
-	u64 slice_ns;        /* real ns of one request */
+	u64 min_vruntime; /* smallest vruntime in this subtree */
+	s64 vlag;	  /* V - vruntime when it left the queue (clamped) */
+	u64 slice_ns;	  /* real ns of one request */
 	u32 weight;
 	bool on_rq;
 };
@@ -26,9 +30,9 @@ struct sched_entity {
 struct fair_rq {
 	struct rb_root tree;
 	struct sched_entity *curr; /* the running one: counted in sum, load, nr; not in the tree */
-	u64 base;                  /* zero point of the keys in sum */
-	s64 sum;                   /* sum of weight * (vruntime - base) */
-	u64 load;                  /* sum of weight */
+	u64 base;		   /* zero point of the keys in sum */
+	s64 sum;		   /* sum of weight * (vruntime - base) */
+	u64 load;		   /* sum of weight */
 	u32 nr;
 };
 
@@ -69,7 +73,9 @@ static inline bool fair_eligible(const struct fair_rq *q, const struct sched_ent
 }
 
 bool __fair_update_rare(struct fair_rq *q, struct sched_entity *se);
-/* The running entity ran delta_ns. => true when its request is served (its deadline has moved on). */
+/*
+ * The running entity ran delta_ns. => true when its request is served (its deadline has moved on).
+ */
 static inline bool fair_update(struct fair_rq *q, u64 delta_ns)
 {
 	struct sched_entity *se = q->curr;
@@ -84,8 +90,8 @@ static inline bool fair_update(struct fair_rq *q, u64 delta_ns)
 }
 
 /*
- * => se not queued. It comes back with its lag, of which it worked off debt for slept_ns (0: it comes from another queue
- * or class). New ones have no lag and ask for half a request.
+ * => se not queued. It comes back with its lag, of which it worked off debt for slept_ns (0: it
+ *    comes from another queue or class). New ones have no lag and ask for half a request.
  */
 void fair_enqueue(struct fair_rq *q, struct sched_entity *se, u64 slept_ns);
 void fair_enqueue_new(struct fair_rq *q, struct sched_entity *se);
@@ -93,7 +99,10 @@ void fair_enqueue_new(struct fair_rq *q, struct sched_entity *se);
 void fair_dequeue(struct fair_rq *q, struct sched_entity *se);
 
 struct sched_entity *__fair_pick(const struct fair_rq *q);
-/* The eligible entity with the earliest deadline, the running one included; NULL when empty. Changes nothing. */
+/*
+ * The eligible entity with the earliest deadline, the running one included; NULL when empty.
+ * Changes nothing.
+ */
 static inline struct sched_entity *fair_pick(const struct fair_rq *q)
 {
 	if (q->nr == 1) /* the usual case of two threads taking turns */
@@ -110,7 +119,10 @@ static inline void fair_tree_remove(struct fair_rq *q, struct sched_entity *se)
 	else
 		__fair_tree_erase(q, se);
 }
-/* se (queued) becomes the running one / the running one goes back to the tree (if it is still queued). */
+/*
+ * se (queued) becomes the running one / the running one goes back to the tree (if it is still
+ * queued).
+ */
 static inline void fair_set_curr(struct fair_rq *q, struct sched_entity *se)
 {
 	q->curr = se;

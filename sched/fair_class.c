@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fair_class.c - SCHED_OTHER, SCHED_BATCH, SCHED_IDLE: the EEVDF arithmetic of fair.c as a scheduler class. */
+/*
+ * fair_class.c - SCHED_OTHER, SCHED_BATCH, SCHED_IDLE: the EEVDF arithmetic of fair.c as a
+ * scheduler class.
+ */
 #include "sched/internal.h"
 
 static inline struct thread *thread_of(struct sched_entity *se)
@@ -45,7 +48,10 @@ static bool fair_class_update(struct rq *rq, struct thread *t, u64 delta_ns)
 	return fair_update(&rq->fair, delta_ns);
 }
 
-/* The tick has nothing to add: the request's end is noticed by update. A debtor who is not eligible may finish it. */
+/*
+ * The tick has nothing to add: the request's end is noticed by update. A debtor who is not eligible
+ * may finish it.
+ */
 static bool fair_class_tick(struct rq *rq, struct thread *t)
 {
 	return false;

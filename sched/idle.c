@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * idle.c - what a CPU does when there is nothing to do, as the lowest scheduler class; and how CPUs join the scheduler.
+ * idle.c - what a CPU does when there is nothing to do, as the lowest scheduler class; and how CPUs
+ * join the scheduler.
  *
- * The idle thread of a CPU is the flow of control it booted with. It runs with preemption off (count 1), so that an
- * interrupt can never switch away in the middle of the idle protocol; it gives up that 1 only to schedule. Idle time is
- * measured, not sampled: the class's update gets the exact ns.
+ * The idle thread of a CPU is the flow of control it booted with. It runs with preemption off
+ * (count 1), so that an interrupt can never switch away in the middle of the idle protocol; it
+ * gives up that 1 only to schedule. Idle time is measured, not sampled: the class's update gets the
+ * exact ns.
  */
 #include "arch/bootinfo.h"
 #include "kernel/event.h"
@@ -13,9 +15,7 @@
 
 static struct thread boot_idle;
 
-static void idle_enqueue(struct rq *rq, struct thread *t, enum enqueue_how how)
-{
-}
+static void idle_enqueue(struct rq *rq, struct thread *t, enum enqueue_how how) {}
 
 static void idle_dequeue(struct rq *rq, struct thread *t)
 {
@@ -32,9 +32,7 @@ static void idle_set_next(struct rq *rq, struct thread *t)
 	rq->curr_level = -2;
 }
 
-static void idle_put_prev(struct rq *rq, struct thread *t)
-{
-}
+static void idle_put_prev(struct rq *rq, struct thread *t) {}
 
 static bool idle_update(struct rq *rq, struct thread *t, u64 delta_ns)
 {
@@ -55,13 +53,9 @@ static bool idle_preempts(struct rq *rq, struct thread *woken)
 	return false;
 }
 
-static void idle_yield(struct rq *rq, struct thread *t)
-{
-}
+static void idle_yield(struct rq *rq, struct thread *t) {}
 
-static void idle_set_params(struct rq *rq, struct thread *t, int level)
-{
-}
+static void idle_set_params(struct rq *rq, struct thread *t, int level) {}
 
 static struct thread *idle_movable(struct rq *rq, u32 cpu)
 {

@@ -9,11 +9,11 @@
 #include "sched/sched.h"
 
 struct rt_rq {
-	u64 bitmap[2];              /* bit prio: list not empty */
+	u64 bitmap[2]; /* bit prio: list not empty */
 	struct list_head queue[100];
 	u32 nr;
 	bool throttled;
-	u64 time_ns, period_start;  /* real-time work of this period */
+	u64 time_ns, period_start; /* real-time work of this period */
 	u64 nr_throttled;
 };
 
@@ -23,27 +23,28 @@ struct rt_rq {
 #define AFTER_MOVE 4u
 
 /*
- * One per CPU. Everything is protected by lock (taken with IRQs off), but for what says otherwise: (s) read without it by
- * the balancer as a hint, (c) this CPU only.
+ * One per CPU. Everything is protected by lock (taken with IRQs off), but for what says otherwise:
+ * (s) read without it by the balancer as a hint, (c) this CPU only.
  */
 struct rq {
 	spinlock_t lock;
 	u32 cpu;
-	u32 nr_running;             /* all classes but idle, the running one included (s) */
-	u32 after;                  /* AFTER_* of the switch under way */
-	u64 clock;                  /* ktime of the last update: one reading serves a whole schedule() */
+	u32 nr_running; /* all classes but idle, the running one included (s) */
+	u32 after;	/* AFTER_* of the switch under way */
+	/* ktime of the last update: one reading serves a whole schedule() */
+	u64 clock;
 	struct thread *curr, *idle; /* curr (s) under RCU */
 	u64 nr_switches;
 	struct fair_rq fair;
 	struct aspace *drop_mm;
-	int curr_level;             /* effective level of curr, -2 idle (s) */
+	int curr_level; /* effective level of curr, -2 idle (s) */
 	int node;
 	u32 nr_iowait, nr_uninterruptible; /* sleepers that were last here */
 
 	/* balancing */
 	u64 next_balance, next_remote; /* (c) */
 	u64 next_kick, kick_interval;  /* (c); interval is set back by a successful puller */
-	u32 kicked;                    /* an idle CPU is asked to pull */
+	u32 kicked;		       /* an idle CPU is asked to pull */
 	u64 nr_pulled, nr_pull_failed;
 
 	/* accounts, ns: from the tick, but idle and iowait are exact */
@@ -101,15 +102,19 @@ static __always_inline void rq_update_clock(struct rq *rq)
 
 /* core.c. => lock held, IRQs off */
 void rq_update_curr(struct rq *rq); /* clock, and the account of the running thread */
-void rq_resched(struct rq *rq);     /* the running thread shall give way soon */
+void rq_resched(struct rq *rq);	    /* the running thread shall give way soon */
 void rq_activate(struct rq *rq, struct thread *t, enum enqueue_how how);
 void rq_deactivate(struct rq *rq, struct thread *t);
 void rq_check_preempt(struct rq *rq, struct thread *t);
 /* Moves a thread that is queued on src and not running; both locked. */
 void rq_move(struct rq *src, struct rq *dst, struct thread *t);
-struct rq *rq_expel(struct rq *rq, struct thread *t); /* to a CPU it may use; returns that queue, locked */
+/* to a CPU it may use; returns that queue, locked */
+struct rq *rq_expel(struct rq *rq, struct thread *t);
 
-/* rt.c: starts a new period when the old one is over; true when that lets throttled threads run again. */
+/*
+ * rt.c: starts a new period when the old one is over; true when that lets throttled threads run
+ * again.
+ */
 bool rt_new_period(struct rq *rq);
 
 /* policy.c: puts t's effective level in force. => its queue locked */
@@ -119,7 +124,8 @@ void thread_apply_level(struct rq *rq, struct thread *t);
 u32 select_cpu_wake(struct thread *t);
 u32 select_cpu_new(struct thread *t);
 u32 select_cpu_allowed(struct thread *t); /* after its affinity has changed */
-bool newidle_balance(struct rq *rq); /* => rq locked, stays locked; true when something is queued now */
+/* => rq locked, stays locked; true when something is queued now */
+bool newidle_balance(struct rq *rq);
 void balance_tick(struct rq *rq, u64 now);
 void balance_add_cpu(u32 cpu);
 
@@ -140,7 +146,10 @@ static inline struct thread *mutex_owner_of(unsigned long word)
 {
 	return (struct thread *)(word & ~1ul);
 }
-/* The current thread waits for m: queues w by level, boosts the owner and whom it waits for. => m->lock held; dropped */
+/*
+ * The current thread waits for m: queues w by level, boosts the owner and whom it waits for. =>
+ * m->lock held; dropped
+ */
 void pi_block(struct mutex *m, struct mutex_waiter *w);
 /* w waits no more. => m->lock held; the owner's share is settled with pi_settle() or pi_attach() */
 void pi_unblock(struct mutex *m, struct mutex_waiter *w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kthread.c - life of a kernel thread: set up, run, asked to stop, gone. Memory is brought and taken by
- * mm/kmem/kstack.c.
+ * kthread.c - life of a kernel thread: set up, run, asked to stop, gone. Memory is brought and
+ * taken by mm/kmem/kstack.c.
  */
 #include "sched/internal.h"
 #include "sched/kthread.h"
@@ -16,7 +16,8 @@ static void kthread_entry(void *arg)
 	thread_exit();
 }
 
-void kthread_setup(struct kthread *k, void *stack, size_t stack_bytes, int (*fn)(void *), void *arg, const char *name)
+void kthread_setup(struct kthread *k, void *stack, size_t stack_bytes, int (*fn)(void *), void *arg,
+		   const char *name)
 {
 	struct thread *t = &k->thread;
 

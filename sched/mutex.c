@@ -2,13 +2,15 @@
 /*
  * mutex.c - a lock to sleep for.
  *
- * One word says it all while nobody waits: 0 free, else the owner. Bit 0 says that there are waiters; then both sides go through
- * m->lock. Waiters queue by level (pi.c), first come first served among equals. Unlocking wakes the first waiter but leaves
- * the mutex free, so a thread already running may take it first (waiting for the sleeper to arrive would make every
- * critical section a switch long); a first waiter that was passed over once sets handoff, and the next unlock makes it the
+ * One word says it all while nobody waits: 0 free, else the owner. Bit 0 says that there are
+ * waiters; then both sides go through m->lock. Waiters queue by level (pi.c), first come first
+ * served among equals. Unlocking wakes the first waiter but leaves the mutex free, so a thread
+ * already running may take it first (waiting for the sleeper to arrive would make every critical
+ * section a switch long); a first waiter that was passed over once sets handoff, and the next
+ * unlock makes it the
  * owner by itself: so nobody waits for more than one passing-over.
- * Invariants: bit 0 set <=> the list is not empty or somebody with m->lock is about to change that; with m->lock held and bit 0
- * set the word changes only by the holder of m->lock.
+ * Invariants: bit 0 set <=> the list is not empty or somebody with m->lock is about to change that;
+ * with m->lock held and bit 0 set the word changes only by the holder of m->lock.
  * Locking: m->lock is a plain spinlock: mutexes are not for interrupts.
  */
 #include "lib/errno.h"
@@ -71,7 +73,8 @@ static noinline int lock_slow(struct mutex *m, u32 state)
 	spin_lock(&m->lock);
 	word = (unsigned long)__atomic_fetch_or(&m->owner.v, MUTEX_WAITERS, __ATOMIC_SEQ_CST);
 	ASSERT(mutex_owner_of(word) != current);
-	if (!mutex_owner_of(word) && !m->handoff) { /* free in the meantime, or free and ours to take first */
+	/* free in the meantime, or free and ours to take first */
+	if (!mutex_owner_of(word) && !m->handoff) {
 		set_owner(m, current);
 		spin_unlock(&m->lock);
 		return 0;
@@ -81,7 +84,8 @@ static noinline int lock_slow(struct mutex *m, u32 state)
 	for (;;) {
 		if (w.granted)
 			break;
-		if (!mutex_owner_of((unsigned long)atomic_long_read(&m->owner)) && first_waiter(m) == &w) {
+		if (!mutex_owner_of((unsigned long)atomic_long_read(&m->owner)) &&
+		    first_waiter(m) == &w) {
 			pi_unblock(m, &w);
 			set_owner(m, current);
 			break;

@@ -2,20 +2,24 @@
 /*
  * pi.c - priority inheritance through mutexes.
  *
- * Problem: a low thread L holds a mutex that a high thread H wants; a middle thread keeps L off the CPU, and so H for as long
- * as it likes. Idea: while H waits, L runs at H's level; if L itself waits for a mutex, so does that one's owner, and so on.
+ * Problem: a low thread L holds a mutex that a high thread H wants; a middle thread keeps L off the
+ * CPU, and so H for as long as it likes. Idea: while H waits, L runs at H's level; if L itself
+ * waits for a mutex, so does that one's owner, and so on.
  *
- *     H --waits--> m1 --held by--> L --waits--> m2 --held by--> K          level of K = max(own, L, H)
+ *     H --waits--> m1 --held by--> L --waits--> m2 --held by--> K          level of K = max(own, L,
+ *                                                                          H)
  *
- * Each thread has the list of contended mutexes it holds (pi_held), each of them the level of its first waiter (top);
- * inherited level = the largest top. A change is carried along the chain, one thread at a time, at most PI_DEPTH owners far.
+ * Each thread has the list of contended mutexes it holds (pi_held), each of them the level of its
+ * first waiter (top); inherited level = the largest top. A change is carried along the chain, one
+ * thread at a time, at most PI_DEPTH owners far.
  *
- * Invariants: a mutex is on its owner's pi_held list exactly while it has an owner and waiters; m->top is written with
- * m->lock and the owner's pi_lock held. While m->lock is held and there are waiters, the owner cannot let go of m, hence
- * cannot end.
- * Locking: m->lock, then a pi_lock, then the run queue. The chain goes the other way (from a thread to the mutex it waits for):
- * there the mutex's lock is only tried with the pi_lock held, which keeps the mutex alive; if that fails, both are let go and it
- * starts again; after PI_TRIES the walk gives up (a deadlocked ring of mutexes ends there or at PI_DEPTH, and stays unboosted).
+ * Invariants: a mutex is on its owner's pi_held list exactly while it has an owner and waiters;
+ * m->top is written with m->lock and the owner's pi_lock held. While m->lock is held and there are
+ * waiters, the owner cannot let go of m, hence cannot end.
+ * Locking: m->lock, then a pi_lock, then the run queue. The chain goes the other way (from a thread
+ * to the mutex it waits for): there the mutex's lock is only tried with the pi_lock held, which
+ * keeps the mutex alive; if that fails, both are let go and it starts again; after PI_TRIES the
+ * walk gives up (a deadlocked ring of mutexes ends there or at PI_DEPTH, and stays unboosted).
  */
 #include "kernel/rcu.h"
 #include "sched/internal.h"
@@ -63,7 +67,10 @@ static inline int first_level(const struct mutex *m)
 	return list_first_entry(&m->waiters, struct mutex_waiter, node)->level;
 }
 
-/* t's level or pi_held may have changed: carries that as far as it matters. => t->pi_lock held; dropped. RCU read side. */
+/*
+ * t's level or pi_held may have changed: carries that as far as it matters. => t->pi_lock held;
+ * dropped. RCU read side.
+ */
 static void walk(struct thread *t, bool changed)
 {
 	u32 depth = 0, tries = 0;
@@ -111,7 +118,8 @@ static void tell_owner(struct mutex *m)
 		spin_unlock(&m->lock);
 		return;
 	}
-	rcu_read_lock(); /* keeps the threads of the chain in memory while walk() lets go of everything */
+	/* keeps the threads of the chain in memory while walk() lets go of everything */
+	rcu_read_lock();
 	spin_lock(&owner->pi_lock);
 	if (list_empty(&m->waiters)) {
 		list_del_init(&m->held_node);

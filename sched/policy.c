@@ -68,8 +68,8 @@ void sched_set_nice(struct thread *t, int nice)
 }
 
 /*
- * Waiting threads move at once. A running one is asked to leave and moves when it next passes through the scheduler; the
- * caller itself has moved when this returns.
+ * Waiting threads move at once. A running one is asked to leave and moves when it next passes
+ * through the scheduler; the caller itself has moved when this returns.
  */
 int sched_set_affinity(struct thread *t, cpumask_t mask)
 {

@@ -2,8 +2,9 @@
 /*
  * rcu_sync.c - waiting for RCU: for all readers that run now, or for all callbacks given so far.
  *
- * A reader runs with preemption off. So on a machine with one CPU a thread that runs (and may sleep) proves by that alone
- * that no reader is in the middle of anything, and synchronize_rcu() has nothing to wait for.
+ * A reader runs with preemption off. So on a machine with one CPU a thread that runs (and may
+ * sleep) proves by that alone that no reader is in the middle of anything, and synchronize_rcu()
+ * has nothing to wait for.
  */
 #include "kernel/rcu.h"
 #include "sched/internal.h"

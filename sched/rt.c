@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rt.c - SCHED_FIFO and SCHED_RR: fixed priorities 1..99, a list for each, a bitmap to find the highest.
+ * rt.c - SCHED_FIFO and SCHED_RR: fixed priorities 1..99, a list for each, a bitmap to find the
+ * highest.
  *
- * Problem: the thread of the highest priority runs, always, and equals take turns only as POSIX says. Idea: all runnable
- * real-time threads, the running one included, stand in the list of their priority; the first of the highest list runs.
- * FIFO keeps its place at the head when something higher interrupts it; RR goes to the tail when its 100 ms are over.
- * A runaway real-time thread would lock everybody else out for good, so real-time work may take 950 ms of each second; then
- * the others run until the second is over (only if there are any). kernel/sched_rt_runtime_us = -1 turns that off.
+ * Problem: the thread of the highest priority runs, always, and equals take turns only as POSIX
+ * says. Idea: all runnable real-time threads, the running one included, stand in the list of their
+ * priority; the first of the highest list runs. FIFO keeps its place at the head when something
+ * higher interrupts it; RR goes to the tail when its 100 ms are over. A runaway real-time thread
+ * would lock everybody else out for good, so real-time work may take 950 ms of each second; then
+ * the others run until the second is over (only if there are any). kernel/sched_rt_runtime_us = -1
+ * turns that off.
  * Invariants: bit p set <=> queue[p] not empty; nr counts them all. Locking: the run queue's.
  */
 #include "kernel/param.h"

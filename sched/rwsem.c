@@ -2,18 +2,22 @@
 /*
  * rwsem.c - a sleeping lock that many may read under or one write.
  *
- * Problem: readers that never end would starve a writer, and a writer that always wins would starve readers. Idea: first come,
- * first served: whoever finds somebody waiting waits behind; when the lock falls free it is handed to the first waiter, or, if
- * that is a reader, to all readers up to the next writer. So a writer waits for the readers that were there and for
- * those queued before it, never for later ones; and the same the other way round.
+ * Problem: readers that never end would starve a writer, and a writer that always wins would starve
+ * readers. Idea: first come,
+ * first served: whoever finds somebody waiting waits behind; when the lock falls free it is handed
+ * to the first waiter, or, if that is a reader, to all readers up to the next writer. So a writer
+ * waits for the readers that were there and for those queued before it, never for later ones; and
+ * the same the other way round.
  *
  *   count:  bit 0 a writer has it | bit 1 somebody waits | bits 8.. number of readers
  *
- * Readers add themselves in one locked instruction and look at what they hit; a reader that hits bit 0 or 1 takes itself
- * off again under s->lock and queues. Its passing trace can only make a hand-over stop early, and it looks again itself.
- * Invariants: bit 1 set <=> list not empty (s->lock); with bit 1 set nobody but the hand-over (s->lock) sets bit 0; ownership
- * is given by the releaser (granted), never grabbed from the list. No inheritance: readers have no owner to boost.
- * A reader may not take the same lock again: a writer between the two would stop both.
+ * Readers add themselves in one locked instruction and look at what they hit; a reader that hits
+ * bit 0 or 1 takes itself off again under s->lock and queues. Its passing trace can only make a
+ * hand-over stop early, and it looks again itself.
+ * Invariants: bit 1 set <=> list not empty (s->lock); with bit 1 set nobody but the hand-over
+ * (s->lock) sets bit 0; ownership is given by the releaser (granted), never grabbed from the list.
+ * No inheritance: readers have no owner to boost. A reader may not take the same lock again: a
+ * writer between the two would stop both.
  */
 #include "lib/errno.h"
 #include "sched/internal.h"
@@ -59,7 +63,8 @@ static void hand_over(struct rwsem *s, struct wake_q *q)
 		if (c & RW_WRITER)
 			break;
 		if (w->writer) {
-			if (c == RW_WAITERS && atomic_long_cmpxchg(&s->count, c, c | RW_WRITER) == c) {
+			if (c == RW_WAITERS &&
+			    atomic_long_cmpxchg(&s->count, c, c | RW_WRITER) == c) {
 				s->writer = w->thread;
 				grant(w, q);
 			}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * show.c - /sys/kernel/quire/sched/runqueues: one line per CPU, below it the threads that wait there.
+ * show.c - /sys/kernel/quire/sched/runqueues: one line per CPU, below it the threads that wait
+ * there.
  *
- * A queue is copied with its lock held (at most SHOW_THREADS threads) and printed afterwards: printing is long.
+ * A queue is copied with its lock held (at most SHOW_THREADS threads) and printed afterwards:
+ * printing is long.
  */
 #include "kernel/show.h"
 #include "lib/string.h"
@@ -54,8 +56,10 @@ static void copy_waiting(struct shown_rq *s, struct rq *rq)
 		}
 	}
 	for (; node && s->nr < SHOW_THREADS; node = rb_next(node))
-		copy_thread(s, container_of(rb_entry(node, struct sched_entity, node), struct thread, se), 0,
-			    rq->fair.base);
+		copy_thread(
+			s,
+			container_of(rb_entry(node, struct sched_entity, node), struct thread, se),
+			0, rq->fair.base);
 }
 
 static void copy_rq(struct shown_rq *s, struct rq *rq)
@@ -90,8 +94,10 @@ static void print_thread(struct seq *seq, const struct shown_thread *t)
 	if (t->rt_prio)
 		seq_printf(seq, "        %6d %-15s rt %u\n", t->tid, t->comm, t->rt_prio);
 	else
-		seq_printf(seq, "        %6d %-15s nice %3d  weight %5u  vruntime %+ld  deadline %+ld ns\n", t->tid,
-			   t->comm, t->nice, t->weight, (long)t->vruntime, (long)t->deadline);
+		seq_printf(
+			seq,
+			"        %6d %-15s nice %3d  weight %5u  vruntime %+ld  deadline %+ld ns\n",
+			t->tid, t->comm, t->nice, t->weight, (long)t->vruntime, (long)t->deadline);
 }
 
 static int runqueues_show(struct seq *seq)
@@ -99,15 +105,17 @@ static int runqueues_show(struct seq *seq)
 	struct shown_rq s;
 	u32 cpu;
 
-	seq_puts(seq, "cpu node running fair   load switches   wakeups  remote  pulled  failed iowait blocked throttled"
+	seq_puts(seq, "cpu node running fair   load switches   wakeups  remote  pulled  failed "
+		      "iowait blocked throttled"
 		      " current\n");
 	for_each_cpu(cpu, sched_cpus) {
 		copy_rq(&s, cpu_rq(cpu));
-		seq_printf(seq, "%3u %4d %7u %4u %6lu %8lu %9lu %7lu %7lu %7lu %6u %7u %9lu %d:%s\n", cpu, s.node,
-			   s.nr_running, s.nr_fair, (unsigned long)s.load, (unsigned long)s.switches,
-			   (unsigned long)s.wakeups, (unsigned long)s.remote, (unsigned long)s.pulled,
-			   (unsigned long)s.failed, s.nr_iowait, s.nr_blocked, (unsigned long)s.throttled, s.curr,
-			   s.curr_comm);
+		seq_printf(
+			seq, "%3u %4d %7u %4u %6lu %8lu %9lu %7lu %7lu %7lu %6u %7u %9lu %d:%s\n",
+			cpu, s.node, s.nr_running, s.nr_fair, (unsigned long)s.load,
+			(unsigned long)s.switches, (unsigned long)s.wakeups,
+			(unsigned long)s.remote, (unsigned long)s.pulled, (unsigned long)s.failed,
+			s.nr_iowait, s.nr_blocked, (unsigned long)s.throttled, s.curr, s.curr_comm);
 		for (u32 i = 0; i < s.nr; i++)
 			print_thread(seq, &s.t[i]);
 	}

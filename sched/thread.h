@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * thread.h - what the scheduler knows of a thread. sched/ never allocates: whoever makes a thread brings its memory and
- * its stack (mm/kmem/kstack.c). Fields of higher floors are opaque pointers here.
+ * thread.h - what the scheduler knows of a thread. sched/ never allocates: whoever makes a thread
+ * brings its memory and its stack (mm/kmem/kstack.c). Fields of higher floors are opaque pointers
+ * here.
  *
- * Locks: (p) pi_lock  (r) lock of its run queue  (c) only the thread itself  (o) set once before it first runs
+ * Locks: (p) pi_lock (r) lock of its run queue (c) only the thread itself (o) set once before it
+ * first runs
  *        (t) thread_list_lock, readers RCU
  */
 #ifndef SCHED_THREAD_H
@@ -26,11 +28,11 @@ struct mutex_waiter;
 struct sched_class;
 
 enum thread_state {
-	THREAD_RUNNING = 0, /* running or on a run queue */
-	THREAD_INTERRUPTIBLE = 1, /* asleep; a signal wakes it */
+	THREAD_RUNNING = 0,	    /* running or on a run queue */
+	THREAD_INTERRUPTIBLE = 1,   /* asleep; a signal wakes it */
 	THREAD_UNINTERRUPTIBLE = 2, /* asleep; only its event wakes it */
-	THREAD_STOPPED = 4, /* job control */
-	THREAD_KILLABLE = 8, /* asleep; only its event or a fatal signal wakes it */
+	THREAD_STOPPED = 4,	    /* job control */
+	THREAD_KILLABLE = 8,	    /* asleep; only its event or a fatal signal wakes it */
 	THREAD_DEAD = 16,
 	THREAD_NEW = 32,
 	THREAD_IDLE_STATE = 64,
@@ -60,60 +62,65 @@ struct rt_entity { /* real-time class */
 
 struct thread {
 	struct arch_thread arch; /* first: arch code casts */
-	u32 state;               /* enum thread_state; written with thread_set_state */
-	u32 flags;               /* TF_*; (c), TF_SHOULD_STOP and TF_OOM_VICTIM atomically */
-	pid_t tid, tgid;         /* (o) 0 = idle; kthreads have tids, tgid = tid */
+	u32 state;		 /* enum thread_state; written with thread_set_state */
+	u32 flags;		 /* TF_*; (c), TF_SHOULD_STOP and TF_OOM_VICTIM atomically */
+	pid_t tid, tgid;	 /* (o) 0 = idle; kthreads have tids, tgid = tid */
 	char comm[16];
-	void *stack;             /* lowest address (above the guard page) */
+	void *stack; /* lowest address (above the guard page) */
 
-	u32 cpu;                 /* (r) run queue it is on or was last on */
-	int on_cpu;              /* running right now (switching out clears it last) */
-	int on_rq;               /* (r) 0 no, 1 queued or running, 2 between two queues */
+	u32 cpu;			  /* (r) run queue it is on or was last on */
+	int on_cpu;			  /* running right now (switching out clears it last) */
+	int on_rq;			  /* (r) 0 no, 1 queued or running, 2 between two queues */
 	const struct sched_class *sclass; /* (r) class it runs in (inheritance included) */
-	u32 policy;              /* SCHED_* (r) */
-	int nice;                /* -20..19 (r) */
-	u32 rt_prio;             /* 0 or 1..99: as asked for (r) */
+	u32 policy;			  /* SCHED_* (r) */
+	int nice;			  /* -20..19 (r) */
+	u32 rt_prio;			  /* 0 or 1..99: as asked for (r) */
 	struct sched_entity se;
 	struct rt_entity rt;
-	cpumask_t allowed;       /* affinity (r) */
+	cpumask_t allowed;				    /* affinity (r) */
 	u64 sum_exec_ns, exec_start_ns, utime_ns, stime_ns; /* (r) */
-	u64 nvcsw, nivcsw;       /* voluntary / involuntary switches (c) */
-	u64 start_ns;            /* when it was made */
+	u64 nvcsw, nivcsw;				/* voluntary / involuntary switches (c) */
+	u64 start_ns;					/* when it was made */
 	u64 wait_sum_ns, wait_start_ns, sleep_start_ns; /* (r) waiting = runnable, not running */
-	u64 shown_utime_ns, shown_stime_ns; /* thread_cputime: what was told last, never goes back */
+	/* thread_cputime: what was told last, never goes back */
+	u64 shown_utime_ns, shown_stime_ns;
 	u32 migrations;
-	u8 in_iowait;            /* (c) the next sleep is for I/O */
+	u8 in_iowait; /* (c) the next sleep is for I/O */
 
 	struct list_head all_node;  /* (t) list of all threads */
 	struct hlist_node tid_node; /* (t) by tid */
-	struct rcu_head rcu;        /* the end */
+	struct rcu_head rcu;	    /* the end */
 
 	/* priority inheritance (sched/pi.c); levels as thread_level() */
 	spinlock_t pi_lock;
-	struct mutex *blocked_on;  /* (p) mutex it waits for */
+	struct mutex *blocked_on;    /* (p) mutex it waits for */
 	struct mutex_waiter *waiter; /* (p) its entry there */
-	struct list_head pi_held;  /* (p) contended mutexes it holds */
-	int boost;                 /* (p)+(r) inherited level, -1 none */
+	struct list_head pi_held;    /* (p) contended mutexes it holds */
+	int boost;		     /* (p)+(r) inherited level, -1 none */
 
 	/* mm */
-	struct aspace *mm;        /* address space, NULL for kernel threads */
-	struct aspace *active_mm; /* whose tables are loaded (lazy TLB) (c) */
-	struct mempolicy *mempolicy; /* of the thread; NULL = default */
-	u16 il_next;              /* interleave position (c) */
-	struct memcg *memcg;      /* charged group */
+	struct aspace *mm;		     /* address space, NULL for kernel threads */
+	struct aspace *active_mm;	     /* whose tables are loaded (lazy TLB) (c) */
+	struct mempolicy *mempolicy;	     /* of the thread; NULL = default */
+	u16 il_next;			     /* interleave position (c) */
+	struct memcg *memcg;		     /* charged group */
 	struct reclaim_state *reclaim_state; /* (c) */
-	u64 min_flt, maj_flt;     /* (c) */
+	u64 min_flt, maj_flt;		     /* (c) */
 
 	/* sys */
-	struct process *proc;     /* NULL for kernel threads */
-	void *sysdata;            /* sys/: struct task, signals and so on */
+	struct process *proc; /* NULL for kernel threads */
+	void *sysdata;	      /* sys/: struct task, signals and so on */
 
-	void *kthread;            /* kthread's own record */
-	/* (o) gives the memory back. => from an RCU callback after the last reference went; may not sleep */
+	void *kthread; /* kthread's own record */
+	/*
+	 * (o) gives the memory back. => from an RCU callback after the last reference went; may not
+	 * sleep
+	 */
 	void (*release)(struct thread *t);
 	atomic_t refs;
 	struct thread *wake_next; /* wake_q link */
-	u16 lock_depth;           /* debug builds: held spinlocks are per CPU; sleeping locks here */
+	/* debug builds: held spinlocks are per CPU; sleeping locks here */
+	u16 lock_depth;
 	u8 held_ranks[14];
 };
 

@@ -2,9 +2,10 @@
 /*
  * threads.c - the list of all threads, finding one by number, and the numbers.
  *
- * Readers walk the list and the hash chains under RCU; a thread leaves both when it ends and its memory goes after a grace
- * period. Numbers are bits in a map, given out in rising order (so that a number just freed is not given again at once)
- * and taken with one atomic operation, so that they can be freed in any context.
+ * Readers walk the list and the hash chains under RCU; a thread leaves both when it ends and its
+ * memory goes after a grace period. Numbers are bits in a map, given out in rising order (so that a
+ * number just freed is not given again at once) and taken with one atomic operation, so that they
+ * can be freed in any context.
  */
 #include "kernel/param.h"
 #include "lib/errno.h"
@@ -45,7 +46,8 @@ struct thread *thread_find(pid_t tid)
 
 	if (tid <= 0)
 		return NULL;
-	hlist_for_each_entry_rcu(t, &tid_hash[(u32)tid % TID_HASH], tid_node) {
+	hlist_for_each_entry_rcu(t, &tid_hash[(u32)tid % TID_HASH], tid_node)
+	{
 		if (t->tid == tid)
 			return t;
 	}

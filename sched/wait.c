@@ -2,12 +2,14 @@
 /*
  * wait.c - wait queues, completions, batches of wake-ups.
  *
- * A waiter puts itself on the list, then sets its state (full barrier), then tests its condition; a waker makes the condition
- * true, then (full barrier) looks at the list. So an empty list needs no lock to be seen as empty. The waker takes a woken
- * waiter off the list itself; then wait_finish() finds nothing to do and needs no lock either.
+ * A waiter puts itself on the list, then sets its state (full barrier), then tests its condition; a
+ * waker makes the condition true, then (full barrier) looks at the list. So an empty list needs no
+ * lock to be seen as empty. The waker takes a woken waiter off the list itself; then wait_finish()
+ * finds nothing to do and needs no lock either.
  *
- * A wake-up costs some 200 instructions with interrupts off, and a queue may hold thousands: after WAKE_BATCH of them the lock is
- * let go for a moment. A bookmark entry (fn = bookmark) keeps the place; other wakers step over it.
+ * A wake-up costs some 200 instructions with interrupts off, and a queue may hold thousands: after
+ * WAKE_BATCH of them the lock is let go for a moment. A bookmark entry (fn = bookmark) keeps the
+ * place; other wakers step over it.
  */
 #include "sched/internal.h"
 #include "sched/wait.h"
@@ -38,7 +40,8 @@ void wait_remove(struct wait_queue *q, struct wait_entry *e)
 	spin_unlock_irqrestore_l(&q->lock, flags, "wait_queue");
 }
 
-static __always_inline void prepare(struct wait_queue *q, struct wait_entry *e, u32 state, u32 exclusive)
+static __always_inline void prepare(struct wait_queue *q, struct wait_entry *e, u32 state,
+				    u32 exclusive)
 {
 	unsigned long flags;
 
@@ -50,7 +53,8 @@ static __always_inline void prepare(struct wait_queue *q, struct wait_entry *e, 
 		else
 			list_add(&e->node, &q->list);
 	}
-	WRITE_ONCE(current->state, state); /* before the unlock: whoever wakes from now on finds it */
+	/* before the unlock: whoever wakes from now on finds it */
+	WRITE_ONCE(current->state, state);
 	spin_unlock_irqrestore_l(&q->lock, flags, "wait_queue");
 	smp_mb(); /* on the list and in the state before the condition is tested */
 }
@@ -68,7 +72,10 @@ void wait_prepare_exclusive(struct wait_queue *q, struct wait_entry *e, u32 stat
 void wait_finish(struct wait_queue *q, struct wait_entry *e)
 {
 	WRITE_ONCE(current->state, THREAD_RUNNING);
-	/* The waker links next, then prev, to itself: both seen means that it is done with the entry. */
+	/*
+	 * The waker links next, then prev, to itself: both seen means that it is done with the
+	 * entry.
+	 */
 	if (READ_ONCE(e->node.next) == &e->node && READ_ONCE(e->node.prev) == &e->node)
 		return;
 	wait_remove(q, e);
@@ -89,7 +96,10 @@ static __always_inline bool wake_entry(struct wait_entry *e, u32 key)
 	return true;
 }
 
-/* Wakes from *from on (an entry or the head). => q->lock held; returns where to go on, the head when done. */
+/*
+ * Wakes from *from on (an entry or the head). => q->lock held; returns where to go on, the head
+ * when done.
+ */
 static struct list_head *wake_batch(struct wait_queue *q, struct list_head *from, u32 *nr, u32 key)
 {
 	u32 batch = WAKE_BATCH;
@@ -127,7 +137,10 @@ void wake_up_nr(struct wait_queue *q, u32 nr, u32 key)
 	spin_unlock_irqrestore_l(&q->lock, flags, "wake_up");
 }
 
-/* ---- completions: done counts, under the queue's lock; the waiter always takes it, so the waker's unlock is its last touch */
+/*
+ * ---- completions: done counts, under the queue's lock; the waiter always takes it, so the waker's
+ * unlock is its last touch
+ */
 
 void completion_init(struct completion *c)
 {
@@ -206,13 +219,16 @@ int wait_for_completion_killable(struct completion *c)
 	return wait_done(c, THREAD_KILLABLE);
 }
 
-/* ---- batches: the end of the chain is marked, since wake_next == NULL means "on no batch" ------------------------- */
+/* ---- batches: the end of the chain is marked, since wake_next == NULL means "on no batch" ---- */
 
 #define WAKE_Q_END ((struct thread *)1)
 
 void wake_q_add(struct wake_q *q, struct thread *t)
 {
-	/* On another batch already: that one's wake-up comes after our condition, see smp_mb in thread_wake. */
+	/*
+	 * On another batch already: that one's wake-up comes after our condition, see smp_mb in
+	 * thread_wake.
+	 */
 	if (cmpxchg(&t->wake_next, NULL, WAKE_Q_END) != NULL)
 		return;
 	thread_get(t);

@@ -8,12 +8,15 @@
 #include "sys/syscall.h"
 
 struct at {
-	char *name;              /* kernel copy */
+	char *name;		 /* kernel copy */
 	const struct path *base; /* NULL: the current directory (or an absolute name) */
 	struct fd fd;
 };
 
-/* => 0, or -EFAULT, -ENAMETOOLONG, -ENOENT ("" unless empty_ok), -EBADF, -ENOMEM; then nothing is held. */
+/*
+ * => 0, or -EFAULT, -ENAMETOOLONG, -ENOENT ("" unless empty_ok), -EBADF, -ENOMEM; then nothing is
+ * held.
+ */
 static inline int at_get(struct at *at, int dirfd, u64 user, bool empty_ok)
 {
 	at->name = empty_ok ? path_arg_empty(user) : path_arg(user);

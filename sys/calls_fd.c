@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * calls_fd.c - the system calls on open files that move no data: descriptors (close, dup, fcntl), sizes, syncing,
- * advice, locks, ioctl.
+ * calls_fd.c - the system calls on open files that move no data: descriptors (close, dup, fcntl),
+ * sizes, syncing, advice, locks, ioctl.
  */
 #include "arch/uaccess.h"
 #include "kernel/printk.h"
@@ -11,7 +11,20 @@
 #include "sys/process.h"
 #include "sys/syscall.h"
 
-enum { F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_SETOWN, F_GETOWN, F_SETSIG, F_GETSIG };
+enum {
+	F_DUPFD,
+	F_GETFD,
+	F_SETFD,
+	F_GETFL,
+	F_SETFL,
+	F_GETLK,
+	F_SETLK,
+	F_SETLKW,
+	F_SETOWN,
+	F_GETOWN,
+	F_SETSIG,
+	F_GETSIG
+};
 #define F_OFD_GETLK 36
 #define F_OFD_SETLK 37
 #define F_OFD_SETLKW 38
@@ -96,8 +109,8 @@ static long record_lock(unsigned int cmd, u64 arg)
 
 		return copy_to_user((void __user *)arg, &type, sizeof(type)) ? -EFAULT : 0;
 	}
-	pr_warn_once("fcntl: record locks are granted without looking (first asked by %s, pid %d)", current->comm,
-		     current->tgid);
+	pr_warn_once("fcntl: record locks are granted without looking (first asked by %s, pid %d)",
+		     current->comm, current->tgid);
 	return 0;
 }
 
@@ -180,7 +193,8 @@ static long file_ioctl(struct file *f, unsigned int cmd, u64 arg)
 		if (S_ISREG(f->inode->mode)) {
 			u64 size = f->inode->mapping ? f->inode->mapping->size : 0;
 
-			return put_user_u32(size - f->pos, (u32 __user *)arg); /* cut to an int, as Linux does */
+			/* cut to an int, as Linux does */
+			return put_user_u32(size - f->pos, (u32 __user *)arg);
 		}
 		break;
 	}

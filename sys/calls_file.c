@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * calls_file.c - the system calls on open files that move data: read, write and their vector and positional forms,
- * seeking, copying between files.
+ * calls_file.c - the system calls on open files that move data: read, write and their vector and
+ * positional forms, seeking, copying between files.
  *
- * The file position is used in place (f->pos); it is locked only when the file is shared, and only for files that have
- * one. A descriptor looked up in a table of one's own takes no reference.
+ * The file position is used in place (f->pos); it is locked only when the file is shared, and only
+ * for files that have one. A descriptor looked up in a table of one's own takes no reference.
  */
 #include "arch/uaccess.h"
 #include "lib/err.h"
@@ -73,7 +73,8 @@ SYSCALL(write)
 
 static bool has_no_position(const struct file *f)
 {
-	return f->ops->llseek == file_no_seek || S_ISFIFO(f->inode->mode) || S_ISSOCK(f->inode->mode);
+	return f->ops->llseek == file_no_seek || S_ISFIFO(f->inode->mode) ||
+	       S_ISSOCK(f->inode->mode);
 }
 
 SYSCALL(pread64)
@@ -87,7 +88,8 @@ SYSCALL(pread64)
 	if ((s64)pos < 0)
 		ret = -EINVAL;
 	else
-		ret = has_no_position(fd.file) ? -ESPIPE : vfs_read(fd.file, (void __user *)a1, a2, &pos);
+		ret = has_no_position(fd.file) ? -ESPIPE
+					       : vfs_read(fd.file, (void __user *)a1, a2, &pos);
 	account_read(ret);
 	fd_put(fd);
 	return ret;
@@ -104,7 +106,9 @@ SYSCALL(pwrite64)
 	if ((s64)pos < 0)
 		ret = -EINVAL;
 	else
-		ret = has_no_position(fd.file) ? -ESPIPE : vfs_write(fd.file, (const void __user *)a1, a2, &pos);
+		ret = has_no_position(fd.file)
+			      ? -ESPIPE
+			      : vfs_write(fd.file, (const void __user *)a1, a2, &pos);
 	account_write(ret);
 	fd_put(fd);
 	return ret;
@@ -138,7 +142,8 @@ static int vector_get(struct vector *vec, u64 user, u64 n)
 		return -EFAULT;
 	}
 	for (u32 i = 0; i < n; i++) {
-		if ((s64)vec->v[i].len < 0 || __builtin_add_overflow(total, vec->v[i].len, &total) || (s64)total < 0) {
+		if ((s64)vec->v[i].len < 0 ||
+		    __builtin_add_overflow(total, vec->v[i].len, &total) || (s64)total < 0) {
 			if (vec->v != vec->fast)
 				kfree(vec->v);
 			return -EINVAL;
@@ -163,8 +168,8 @@ static ssize_t vector_io(struct file *f, struct vector *vec, u64 *pos, bool writ
 
 		if (!v->len && (i + 1 < vec->n || done))
 			continue;
-		ret = writes ? vfs_write(f, (const void __user *)v->base, v->len, pos) :
-			       vfs_read(f, (void __user *)v->base, v->len, pos);
+		ret = writes ? vfs_write(f, (const void __user *)v->base, v->len, pos)
+			     : vfs_read(f, (void __user *)v->base, v->len, pos);
 		if (ret < 0)
 			return done ? done : ret;
 		done += ret;
@@ -272,7 +277,9 @@ SYSCALL(lseek)
 	return ret;
 }
 
-/* Copies between two files whose contents are in the page cache. => bytes or -errno; positions move */
+/*
+ * Copies between two files whose contents are in the page cache. => bytes or -errno; positions move
+ */
 static ssize_t copy_cached(struct file *in, u64 *ipos, struct file *out, u64 *opos, size_t n)
 {
 	char *buf = kmalloc(COPY_CHUNK, GFP_KERNEL);
@@ -319,7 +326,8 @@ SYSCALL(sendfile)
 		ret = -EINVAL;
 	else {
 		ipos = a2 ? &user_pos : &in.file->pos;
-		ret = copy_cached(in.file, ipos, out.file, &out.file->pos, min_t(u64, a3, 0x7ffff000));
+		ret = copy_cached(in.file, ipos, out.file, &out.file->pos,
+				  min_t(u64, a3, 0x7ffff000));
 		if (a2 && put_user_u64(user_pos, (u64 __user *)a2))
 			ret = -EFAULT;
 	}

@@ -101,9 +101,17 @@ static long statfs_path(const struct path *p, u64 user)
 
 	if (err)
 		return err;
-	s = (struct user_statfs){ .type = k.type, .bsize = k.bsize, .blocks = k.blocks, .bfree = k.bfree,
-				  .bavail = k.bavail, .files = k.files, .ffree = k.ffree, .namelen = k.namelen,
-				  .frsize = k.bsize, .flags = k.flags, .fsid = { (s32)p->dentry->sb->dev, 0 } };
+	s = (struct user_statfs){ .type = k.type,
+				  .bsize = k.bsize,
+				  .blocks = k.blocks,
+				  .bfree = k.bfree,
+				  .bavail = k.bavail,
+				  .files = k.files,
+				  .ffree = k.ffree,
+				  .namelen = k.namelen,
+				  .frsize = k.bsize,
+				  .flags = k.flags,
+				  .fsid = { (s32)p->dentry->sb->dev, 0 } };
 	return copy_struct_to_user((void __user *)user, &s);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * calls_path.c - the system calls that take names: opening, making, removing, renaming, links, directories' contents,
- * the current directory. Thin: copy the arguments, find the base, call fs/.
+ * calls_path.c - the system calls that take names: opening, making, removing, renaming, links,
+ * directories' contents, the current directory. Thin: copy the arguments, find the base, call fs/.
  */
 #include "arch/uaccess.h"
 #include "lib/string.h"
@@ -71,15 +71,15 @@ SYSCALL(openat2)
 	return do_open(a0, a1, how.flags, how.mode);
 }
 
-#define WITH_AT(dirfd, user, call)                       \
-	({                                               \
-		struct at at;                            \
-		long _ret = at_get(&at, dirfd, user, false); \
-		if (!_ret) {                             \
-			_ret = (call);                   \
-			at_put(&at);                     \
-		}                                        \
-		_ret;                                    \
+#define WITH_AT(dirfd, user, call)                                                                 \
+	({                                                                                         \
+		struct at at;                                                                      \
+		long _ret = at_get(&at, dirfd, user, false);                                       \
+		if (!_ret) {                                                                       \
+			_ret = (call);                                                             \
+			at_put(&at);                                                               \
+		}                                                                                  \
+		_ret;                                                                              \
 	})
 
 SYSCALL(mkdir)
@@ -148,7 +148,8 @@ SYSCALL(symlinkat)
 }
 
 static long two_names(int od, u64 o, int nd, u64 n, unsigned int flags, bool empty_ok,
-		      int (*fn)(const struct path *, const char *, const struct path *, const char *, unsigned int))
+		      int (*fn)(const struct path *, const char *, const struct path *,
+				const char *, unsigned int))
 {
 	struct at from, to;
 	long ret = at_get(&from, od, o, empty_ok);
@@ -315,7 +316,9 @@ SYSCALL(getcwd)
 	else if (strlen(text) + 1 > a1)
 		ret = -ERANGE;
 	else
-		ret = copy_to_user((void __user *)a0, text, strlen(text) + 1) ? -EFAULT : (long)strlen(text) + 1;
+		ret = copy_to_user((void __user *)a0, text, strlen(text) + 1)
+			      ? -EFAULT
+			      : (long)strlen(text) + 1;
 	path_put(&cwd);
 	kfree(buf);
 	return ret;
@@ -336,9 +339,9 @@ struct dirent_buf { /* entries in kernel memory, copied out at the end */
 	struct dir_context ctx;
 	char *buf;
 	size_t size, used;
-	size_t last;    /* offset of the last entry, whose d_off is set when the next one comes */
-	bool old;       /* getdents(2): the type lies in the last byte */
-	bool overflow;  /* an entry did not fit */
+	size_t last;   /* offset of the last entry, whose d_off is set when the next one comes */
+	bool old;      /* getdents(2): the type lies in the last byte */
+	bool overflow; /* an entry did not fit */
 };
 struct dirent_head { /* both forms begin so; the 64 form has the type before the name */
 	u64 ino;
@@ -352,7 +355,8 @@ static void set_off(struct dirent_buf *b)
 		((struct dirent_head *)(b->buf + b->last))->off = b->ctx.pos;
 }
 
-static bool emit_dirent(struct dir_context *ctx, const char *name, size_t len, u64 ino, unsigned int type)
+static bool emit_dirent(struct dir_context *ctx, const char *name, size_t len, u64 ino,
+			unsigned int type)
 {
 	struct dirent_buf *b = container_of(ctx, struct dirent_buf, ctx);
 	size_t head = sizeof(struct dirent_head) + !b->old;
@@ -378,7 +382,9 @@ static bool emit_dirent(struct dir_context *ctx, const char *name, size_t len, u
 
 static long read_directory(struct file *f, u64 user, size_t size, bool old)
 {
-	struct dirent_buf b = { .ctx = { .emit = emit_dirent, .pos = f->pos }, .size = min(size, DIRENT_BUFFER), .old = old };
+	struct dirent_buf b = { .ctx = { .emit = emit_dirent, .pos = f->pos },
+				.size = min(size, DIRENT_BUFFER),
+				.old = old };
 	struct inode *inode = f->inode;
 	long ret;
 

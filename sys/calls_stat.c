@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * calls_stat.c - the system calls about attributes: the stat family, chmod, chown, times, extended attributes.
+ * calls_stat.c - the system calls about attributes: the stat family, chmod, chown, times, extended
+ * attributes.
  */
 #include "arch/uaccess.h"
 #include "lib/string.h"
@@ -142,7 +143,8 @@ SYSCALL(statx)
 	long ret;
 
 	if ((a3 & STATX_RESERVED) || (a2 & AT_STATX_SYNC_TYPE) == AT_STATX_SYNC_TYPE ||
-	    (a2 & ~(u64)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE)))
+	    (a2 &
+	     ~(u64)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE)))
 		return -EINVAL;
 	ret = stat_at(a0, a1, a2, &k);
 	if (ret)
@@ -292,7 +294,8 @@ static int one_time(struct timespec64 *t, unsigned int which, struct times_arg *
 	if (t->tv_nsec == UTIME_NOW) {
 		u64 ns = ktime_get_real();
 
-		*t = (struct timespec64){ .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC };
+		*t = (struct timespec64){ .tv_sec = ns / NSEC_PER_SEC,
+					  .tv_nsec = ns % NSEC_PER_SEC };
 		return 0;
 	}
 	ta->now = false;
@@ -356,8 +359,10 @@ static long times_at(int dirfd, u64 name, int flags, const struct times_arg *ta)
 	ret = at_get(&at, dirfd, name, flags & AT_EMPTY_PATH);
 	if (ret)
 		return ret;
-	ret = vfs_lookup(at.base, at.name, (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
-			 (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0), &p);
+	ret = vfs_lookup(at.base, at.name,
+			 (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
+				 (flags & AT_EMPTY_PATH ? LOOKUP_EMPTY : 0),
+			 &p);
 	if (!ret) {
 		ret = set_times(&p, ta);
 		path_put(&p);
@@ -394,7 +399,8 @@ static int times_from_timeval(struct times_arg *ta, u64 user)
 		return -EFAULT;
 	if ((u64)tv[1] >= 1000000 || (u64)tv[3] >= 1000000)
 		return -EINVAL;
-	return times_from(ta, (struct timespec64){ tv[0], tv[1] * 1000 }, (struct timespec64){ tv[2], tv[3] * 1000 });
+	return times_from(ta, (struct timespec64){ tv[0], tv[1] * 1000 },
+			  (struct timespec64){ tv[2], tv[3] * 1000 });
 }
 
 SYSCALL(utimes)
@@ -424,7 +430,8 @@ SYSCALL(utime)
 	} else {
 		if (copy_from_user(t, (void __user *)a1, sizeof(t)))
 			return -EFAULT;
-		err = times_from(&ta, (struct timespec64){ t[0], 0 }, (struct timespec64){ t[1], 0 });
+		err = times_from(&ta, (struct timespec64){ t[0], 0 },
+				 (struct timespec64){ t[1], 0 });
 	}
 	return err ? err : times_at(AT_FDCWD, a0, 0, &ta);
 }

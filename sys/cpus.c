@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cpus.c - what a starting processor needs of the higher floors: an idle thread with a stack on its node, then the
- * scheduler, its clock tick, and the idle loop.
+ * cpus.c - what a starting processor needs of the higher floors: an idle thread with a stack on its
+ * node, then the scheduler, its clock tick, and the idle loop.
  */
 #include "arch/smp.h"
 #include "kernel/time.h"
@@ -20,7 +20,8 @@ static void *cpu_stack_top(u32 cpu)
 	int node = cpu_node[cpu];
 
 	if (!idle_threads[cpu])
-		idle_threads[cpu] = kmalloc_node(sizeof(struct thread), GFP_KERNEL | __GFP_ZERO, node);
+		idle_threads[cpu] =
+			kmalloc_node(sizeof(struct thread), GFP_KERNEL | __GFP_ZERO, node);
 	if (!idle_stacks[cpu])
 		idle_stacks[cpu] = kstack_alloc(node);
 	return idle_threads[cpu] && idle_stacks[cpu] ? idle_stacks[cpu] + KSTACK_BYTES : NULL;

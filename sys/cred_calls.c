@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* cred_calls.c - user and group ids of processes. Root may set anything; others swap among what they have. */
+/*
+ * cred_calls.c - user and group ids of processes. Root may set anything; others swap among what
+ * they have.
+ */
 #include "arch/uaccess.h"
 #include "lib/string.h"
 #include "sys/process.h"
@@ -186,7 +189,8 @@ SYSCALL(getgroups)
 		return c->nr_groups;
 	if ((u32)n < c->nr_groups)
 		return -EINVAL;
-	return copy_to_user((void __user *)a1, c->groups, c->nr_groups * 4) ? -EFAULT : (long)c->nr_groups;
+	return copy_to_user((void __user *)a1, c->groups, c->nr_groups * 4) ? -EFAULT
+									    : (long)c->nr_groups;
 }
 
 SYSCALL(setgroups)

@@ -2,9 +2,10 @@
 /*
  * elf_load.c - from a checked list of segments (lib/elf.h) to mappings.
  *
- * Each PT_LOAD becomes a private file mapping of its whole pages, a zeroed tail in the last file page, and anonymous pages
- * for the rest of memsz. ET_EXEC goes where it was linked, a position-independent program to PIE_BASE, an interpreter to
- * where mmap finds room. Addresses are fixed on purpose (no ASLR): experiments must repeat.
+ * Each PT_LOAD becomes a private file mapping of its whole pages, a zeroed tail in the last file
+ * page, and anonymous pages for the rest of memsz. ET_EXEC goes where it was linked, a
+ * position-independent program to PIE_BASE, an interpreter to where mmap finds room. Addresses are
+ * fixed on purpose (no ASLR): experiments must repeat.
  */
 #include "arch/uaccess.h"
 #include "kernel/printk.h"
@@ -58,7 +59,8 @@ int elf_interp_path(struct exec_elf *elf, char *buf, size_t n)
 
 static int prot_of(u32 flags)
 {
-	return (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) | (flags & PF_X ? PROT_EXEC : 0);
+	return (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) |
+	       (flags & PF_X ? PROT_EXEC : 0);
 }
 
 static int map_anonymous(unsigned long start, unsigned long end, int prot)
@@ -67,13 +69,14 @@ static int map_anonymous(unsigned long start, unsigned long end, int prot)
 
 	if (start >= end)
 		return 0;
-	ret = vm_mmap(NULL, NULL, start, end - start, prot, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, 0);
+	ret = vm_mmap(NULL, NULL, start, end - start, prot, MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS,
+		      0);
 	return ret < 0 ? ret : 0;
 }
 
 /* mapped_end: end of what the segments before cover. */
-static int map_segment(struct file *file, struct mapping *mapping, const struct elf_segment *s, unsigned long bias,
-		       unsigned long mapped_end)
+static int map_segment(struct file *file, struct mapping *mapping, const struct elf_segment *s,
+		       unsigned long bias, unsigned long mapped_end)
 {
 	unsigned long vaddr = s->vaddr + bias, start = ALIGN_DOWN(vaddr, PAGE_SIZE);
 	unsigned long file_end = vaddr + s->filesz, end = ALIGN_UP(vaddr + s->memsz, PAGE_SIZE);
@@ -81,8 +84,8 @@ static int map_segment(struct file *file, struct mapping *mapping, const struct 
 	int prot = prot_of(s->flags);
 
 	if (s->filesz) {
-		long ret = vm_mmap(file, mapping, start, file_end - start, prot, MAP_PRIVATE | MAP_FIXED,
-				   ALIGN_DOWN(s->offset, PAGE_SIZE));
+		long ret = vm_mmap(file, mapping, start, file_end - start, prot,
+				   MAP_PRIVATE | MAP_FIXED, ALIGN_DOWN(s->offset, PAGE_SIZE));
 
 		if (ret < 0)
 			return ret;

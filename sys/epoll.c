@@ -2,16 +2,18 @@
 /*
  * epoll.c - wait for any of many files, asked about only when something happened to them.
  *
- * Theory: each watched file is an item with an entry in each of the file's wait queues that stays there. When a queue fires,
- * the item goes on the epoll's ready list and a waiter is woken. epoll_wait takes the list and asks each item's file what is
- * really ready: level-triggered items that are go back to the end of the list, edge-triggered ones wait for the next event,
- * one-shot ones are switched off.
+ * Theory: each watched file is an item with an entry in each of the file's wait queues that stays
+ * there. When a queue fires, the item goes on the epoll's ready list and a waiter is woken.
+ * epoll_wait takes the list and asks each item's file what is
+ * really ready: level-triggered items that are go back to the end of the list, edge-triggered ones
+ * wait for the next event, one-shot ones are switched off.
  *
- * A file that is closed for good takes its items with it: struct file knows the items that watch it (file->epoll), and the
- * VFS calls epoll_file_gone() at its last reference. Epolls do not watch epolls (-EINVAL), so locks nest one deep.
+ * A file that is closed for good takes its items with it: struct file knows the items that watch it
+ * (file->epoll), and the VFS calls epoll_file_gone() at its last reference. Epolls do not watch
+ * epolls (-EINVAL), so locks nest one deep.
  *
- * Locking: epoll_mutex (which items exist; rare operations) > ep->mutex (scanning) > queue lock of a file > ep->lock (ready
- * list; IRQs off) > ep->wait's lock.
+ * Locking: epoll_mutex (which items exist; rare operations) > ep->mutex (scanning) > queue lock of
+ * a file > ep->lock (ready list; IRQs off) > ep->wait's lock.
  */
 #include "arch/uaccess.h"
 #include "lib/rbtree.h"
@@ -40,9 +42,9 @@ struct epoll_event {
 
 struct epoll {
 	struct mutex mutex;
-	struct rb_root items;       /* (mutex) by file, fd */
+	struct rb_root items; /* (mutex) by file, fd */
 	spinlock_t lock;
-	struct list_head ready;     /* (lock) */
+	struct list_head ready; /* (lock) */
 	struct wait_queue wait, poll_wait;
 };
 struct item;
@@ -54,11 +56,11 @@ struct item_queue {
 struct item {
 	struct rb_node node;
 	struct epoll *ep;
-	struct file *file;          /* no reference: see epoll_file_gone */
+	struct file *file; /* no reference: see epoll_file_gone */
 	int fd;
-	struct epoll_event event;   /* (mutex) */
-	struct list_head ready;     /* (ep->lock) */
-	struct item *next_of_file;  /* file->epoll chain (epoll_mutex) */
+	struct epoll_event event;  /* (mutex) */
+	struct list_head ready;	   /* (ep->lock) */
+	struct item *next_of_file; /* file->epoll chain (epoll_mutex) */
 	u32 nr_queues;
 	struct item_queue queues[ITEM_QUEUES];
 };
@@ -160,7 +162,8 @@ static struct item *find(struct epoll *ep, const struct file *f, int fd)
 
 static bool item_less(const struct rb_node *a, const struct rb_node *b)
 {
-	const struct item *x = container_of(a, struct item, node), *y = container_of(b, struct item, node);
+	const struct item *x = container_of(a, struct item, node),
+			  *y = container_of(b, struct item, node);
 
 	return compare(x, y->file, y->fd) < 0;
 }
@@ -255,7 +258,8 @@ SYSCALL(epoll_ctl)
 	if (!e.file || !f.file)
 		goto out;
 	err = -EINVAL;
-	if (e.file->ops != &epoll_ops || f.file->ops == &epoll_ops || (int)a1 < EPOLL_CTL_ADD || (int)a1 > EPOLL_CTL_MOD)
+	if (e.file->ops != &epoll_ops || f.file->ops == &epoll_ops || (int)a1 < EPOLL_CTL_ADD ||
+	    (int)a1 > EPOLL_CTL_MOD)
 		goto out;
 	if (a1 != EPOLL_CTL_DEL)
 		ev.events |= POLLERR | POLLHUP;
@@ -331,7 +335,8 @@ static long do_epoll_wait(int fd, u64 user, int max, ktime_t deadline)
 	if (!f.file)
 		return -EBADF;
 	ep = f.file->private;
-	if (f.file->ops != &epoll_ops || max <= 0 || max > S32_MAX / (int)sizeof(struct epoll_event))
+	if (f.file->ops != &epoll_ops || max <= 0 ||
+	    max > S32_MAX / (int)sizeof(struct epoll_event))
 		ret = -EINVAL;
 	else
 		ret = 0;

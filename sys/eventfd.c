@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* eventfd.c - a 64-bit counter behind a descriptor: write adds, read takes all (or one, as a semaphore). */
+/*
+ * eventfd.c - a 64-bit counter behind a descriptor: write adds, read takes all (or one, as a
+ * semaphore).
+ */
 #include "arch/uaccess.h"
 #include "mm/kmem/slab.h"
 #include "sys/files.h"
@@ -77,7 +80,8 @@ static ssize_t eventfd_write(struct file *f, const void __user *buf, size_t n, u
 
 		if (f->flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(&e->wait, U64_MAX - 1 - READ_ONCE(e->count) >= value);
+		err = wait_event_interruptible(&e->wait,
+					       U64_MAX - 1 - READ_ONCE(e->count) >= value);
 		if (err)
 			return err;
 	}

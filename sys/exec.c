@@ -2,10 +2,11 @@
 /*
  * exec.c - execve: a new program in the same process.
  *
- * Two halves. Up to the point of no return everything is checked and prepared beside the running program (file opened, #!
- * lines followed, ELF headers of program and interpreter verified, strings copied, a new address space made) and any error
- * is just returned. Then the other threads are ended, the old address space is left, and the new one is filled; an error
- * there (no memory for the mappings) can only kill the process.
+ * Two halves. Up to the point of no return everything is checked and prepared beside the running
+ * program (file opened, #! lines followed, ELF headers of program and interpreter verified, strings
+ * copied, a new address space made) and any error is just returned. Then the other threads are
+ * ended, the old address space is left, and the new one is filled; an error there (no memory for
+ * the mappings) can only kill the process.
  */
 #include "sys/exec.h"
 #include "arch/cpu.h"
@@ -70,7 +71,8 @@ static int read_head(struct exec *x)
 /* "#! /bin/sh -x": the next file and what replaces argv[0]. Strings are kmalloc'd into prefix[]. */
 static int follow_script(struct exec *x)
 {
-	char *line = (char *)x->head + 2, *end = memchr(line, '\n', EXEC_HEAD_BYTES - 2), *name, *arg;
+	char *line = (char *)x->head + 2, *end = memchr(line, '\n', EXEC_HEAD_BYTES - 2), *name,
+	     *arg;
 	char *script, *copy;
 	bool whole;
 
@@ -170,7 +172,8 @@ static void new_ids(struct exec *x)
 {
 	struct inode *inode = x->file->inode;
 	struct cred *c = &current_proc->cred;
-	bool nosuid = current_proc->no_new_privs || (x->file->path.mnt && (x->file->path.mnt->flags & MS_NOSUID));
+	bool nosuid = current_proc->no_new_privs ||
+		      (x->file->path.mnt && (x->file->path.mnt->flags & MS_NOSUID));
 
 	x->euid = c->euid;
 	x->egid = c->egid;
@@ -183,7 +186,10 @@ static void new_ids(struct exec *x)
 
 /* ---- alone in the process ---- */
 
-/* A thread that is not the leader takes over its number: to the outside the process stays what it was. */
+/*
+ * A thread that is not the leader takes over its number: to the outside the process stays what it
+ * was.
+ */
 static void become_leader(struct task *me)
 {
 	struct process *p = me->proc;
@@ -383,8 +389,8 @@ static int commit(struct exec *x)
 }
 
 /* file NULL: open path (relative to base). Takes file over. */
-static int do_exec(struct file *file, const struct path *base, const char *path, struct exec_source argv,
-		   struct exec_source envp)
+static int do_exec(struct file *file, const struct path *base, const char *path,
+		   struct exec_source argv, struct exec_source envp)
 {
 	struct exec *x = kzalloc(sizeof(*x), GFP_KERNEL);
 	int err;
@@ -415,10 +421,14 @@ static int do_exec(struct file *file, const struct path *base, const char *path,
 
 int exec_kernel(const char *path, const char *const *argv, const char *const *envp)
 {
-	return do_exec(NULL, NULL, path, (struct exec_source){ .kernel = argv }, (struct exec_source){ .kernel = envp });
+	return do_exec(NULL, NULL, path, (struct exec_source){ .kernel = argv },
+		       (struct exec_source){ .kernel = envp });
 }
 
-/* A successful exec "returns" 0 in the new program's rax through the frame: hand back what the frame says. */
+/*
+ * A successful exec "returns" 0 in the new program's rax through the frame: hand back what the
+ * frame says.
+ */
 SYSCALL(execve)
 {
 	char *path = path_arg(a0);
@@ -426,7 +436,8 @@ SYSCALL(execve)
 
 	if (IS_ERR(path))
 		return PTR_ERR(path);
-	err = do_exec(NULL, NULL, path, (struct exec_source){ .user = a1 }, (struct exec_source){ .user = a2 });
+	err = do_exec(NULL, NULL, path, (struct exec_source){ .user = a1 },
+		      (struct exec_source){ .user = a2 });
 	path_arg_put(path);
 	return err;
 }
@@ -452,7 +463,8 @@ static long exec_open_file(struct file *f, u64 argv, u64 envp)
 		return err;
 	}
 	strlcpy(name, "/proc/self/fd/exec", sizeof(name));
-	return do_exec(own, NULL, name, (struct exec_source){ .user = argv }, (struct exec_source){ .user = envp });
+	return do_exec(own, NULL, name, (struct exec_source){ .user = argv },
+		       (struct exec_source){ .user = envp });
 }
 
 SYSCALL(execveat)
@@ -475,7 +487,8 @@ SYSCALL(execveat)
 		}
 	}
 	if (path[0])
-		ret = do_exec(NULL, dir.file ? &dir.file->path : NULL, path, (struct exec_source){ .user = a2 },
+		ret = do_exec(NULL, dir.file ? &dir.file->path : NULL, path,
+			      (struct exec_source){ .user = a2 },
 			      (struct exec_source){ .user = a3 });
 	else
 		ret = (a4 & AT_EMPTY_PATH) && dir.file ? exec_open_file(dir.file, a2, a3) : -ENOENT;

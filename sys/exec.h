@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* exec.h - shared by exec.c (the act), exec_args.c (strings and stack) and elf_load.c (the image). */
+/*
+ * exec.h - shared by exec.c (the act), exec_args.c (strings and stack) and elf_load.c (the image).
+ */
 #ifndef SYS_EXEC_H
 #define SYS_EXEC_H
 
@@ -33,8 +35,8 @@ struct exec_elf {
 	unsigned long bias; /* where it was loaded, minus where it was linked */
 };
 struct exec {
-	const char *path;          /* as given */
-	struct file *file;         /* what is opened now */
+	const char *path;  /* as given */
+	struct file *file; /* what is opened now */
 	struct exec_source argv, envp;
 	struct exec_strings strings;
 	char *prefix[2 * EXEC_SCRIPT_DEPTH + 1]; /* #!: what replaces argv[0], last one first */
@@ -47,13 +49,17 @@ struct exec {
 };
 
 /* exec_args.c */
-int exec_strings_collect(struct exec *x);        /* 0, -E2BIG, -EFAULT, -ENOMEM */
+int exec_strings_collect(struct exec *x); /* 0, -E2BIG, -EFAULT, -ENOMEM */
 void exec_strings_free(struct exec_strings *s);
-/* Writes strings, pointers and auxv on the new stack (current->mm is the new one). 0 or -EFAULT; *sp the entry RSP. */
+/*
+ * Writes strings, pointers and auxv on the new stack (current->mm is the new one). 0 or -EFAULT;
+ * *sp the entry RSP.
+ */
 int exec_build_stack(struct exec *x, unsigned long *sp);
 
 /* elf_load.c */
-int elf_read(struct file *file, const u8 *head, size_t head_len, struct elf_image *image); /* checks everything */
+/* checks everything */
+int elf_read(struct file *file, const u8 *head, size_t head_len, struct elf_image *image);
 int elf_map(struct exec_elf *elf, bool interpreter); /* into current->mm; sets bias */
 int elf_interp_path(struct exec_elf *elf, char *buf, size_t n);
 

@@ -2,11 +2,12 @@
 /*
  * exec_args.c - the strings of a new program and the first page of its stack.
  *
- * argv and envp live in the memory that exec is about to drop, so they are copied into kernel pages first, packed in the
- * order they will have on the new stack; afterwards the pages are copied to the stack's top and the pointers computed by
- * walking the strings again:
+ * argv and envp live in the memory that exec is about to drop, so they are copied into kernel pages
+ * first, packed in the order they will have on the new stack; afterwards the pages are copied to
+ * the stack's top and the pointers computed by walking the strings again:
  *
- *   STACK_TOP | 8 zero bytes | file name | envp strings | argv strings | 16 random bytes, "x86_64" | (align 16)
+ *   STACK_TOP | 8 zero bytes | file name | envp strings | argv strings | 16 random bytes, "x86_64"
+ *   | (align 16)
  *             | auxv | NULL envp | NULL argv | argc  <- RSP, 16-byte aligned
  */
 #include "arch/cpu.h"
@@ -19,13 +20,13 @@
 #include "sys/exec.h"
 #include "sys/process.h"
 
-
 #define MAX_LIMIT (6ul << 20) /* three quarters of the default stack, as Linux */
 
 static int need_page(struct exec_strings *s, size_t index)
 {
 	if (index >= EXEC_INLINE_PAGES && s->pages == s->inline_pages) {
-		char **more = kvmalloc(DIV_ROUND_UP(MAX_LIMIT, PAGE_SIZE) * sizeof(char *), GFP_KERNEL | __GFP_ZERO);
+		char **more = kvmalloc(DIV_ROUND_UP(MAX_LIMIT, PAGE_SIZE) * sizeof(char *),
+				       GFP_KERNEL | __GFP_ZERO);
 
 		if (!more)
 			return -ENOMEM;
@@ -131,7 +132,8 @@ int exec_strings_collect(struct exec *x)
 	if (none < 0)
 		return none;
 	s->pages = s->inline_pages;
-	s->limit = clamp(current_proc ? current_proc->rlim[RLIMIT_STACK].cur / 4 : MAX_LIMIT, MAX_ARG_STRLEN, MAX_LIMIT);
+	s->limit = clamp(current_proc ? current_proc->rlim[RLIMIT_STACK].cur / 4 : MAX_LIMIT,
+			 MAX_ARG_STRLEN, MAX_LIMIT);
 	for (int i = x->nr_prefix - 1; i >= 0; i--) {
 		err = append(s, x->prefix[i], true);
 		if (err)
@@ -183,8 +185,8 @@ static void put(struct pointer_writer *w, u64 v)
 }
 
 /* Writes count pointers to consecutive strings that start at offset *off. */
-static void put_strings(struct pointer_writer *w, const struct exec_strings *s, unsigned long base, size_t *off,
-			int count)
+static void put_strings(struct pointer_writer *w, const struct exec_strings *s, unsigned long base,
+			size_t *off, int count)
 {
 	for (int i = 0; i < count; i++) {
 		put(w, base + *off);
@@ -212,11 +214,31 @@ static int copy_strings(const struct exec_strings *s, unsigned long base)
 	return 0;
 }
 
-enum { AT_NULL, AT_PHDR = 3, AT_PHENT, AT_PHNUM, AT_PAGESZ, AT_BASE, AT_FLAGS, AT_ENTRY, AT_UID = 11, AT_EUID, AT_GID,
-       AT_EGID, AT_PLATFORM, AT_HWCAP, AT_CLKTCK, AT_SECURE = 23, AT_RANDOM = 25, AT_HWCAP2 = 26, AT_EXECFN = 31,
-       AT_MINSIGSTKSZ = 51 };
+enum {
+	AT_NULL,
+	AT_PHDR = 3,
+	AT_PHENT,
+	AT_PHNUM,
+	AT_PAGESZ,
+	AT_BASE,
+	AT_FLAGS,
+	AT_ENTRY,
+	AT_UID = 11,
+	AT_EUID,
+	AT_GID,
+	AT_EGID,
+	AT_PLATFORM,
+	AT_HWCAP,
+	AT_CLKTCK,
+	AT_SECURE = 23,
+	AT_RANDOM = 25,
+	AT_HWCAP2 = 26,
+	AT_EXECFN = 31,
+	AT_MINSIGSTKSZ = 51
+};
 
-static u32 fill_auxv(struct exec *x, u64 *v, unsigned long random, unsigned long platform, unsigned long execfn)
+static u32 fill_auxv(struct exec *x, u64 *v, unsigned long random, unsigned long platform,
+		     unsigned long execfn)
 {
 	const struct elf_image *image = &x->main.image;
 	const struct cred *c = &current_proc->cred;
@@ -243,7 +265,8 @@ static u32 fill_auxv(struct exec *x, u64 *v, unsigned long random, unsigned long
 		{ AT_NULL, 0 },
 	};
 
-	_Static_assert(sizeof(pairs) <= sizeof(((struct aspace *)0)->auxv), "auxv fits struct aspace");
+	_Static_assert(sizeof(pairs) <= sizeof(((struct aspace *)0)->auxv),
+		       "auxv fits struct aspace");
 	memcpy(v, pairs, sizeof(pairs));
 	return ARRAY_SIZE(pairs) * 2;
 }
@@ -252,7 +275,8 @@ int exec_build_stack(struct exec *x, unsigned long *sp_out)
 {
 	struct exec_strings *s = &x->strings;
 	struct aspace *mm = current->mm;
-	unsigned long base = ALIGN_DOWN(mm->stack_top - 8 - s->bytes, 16), random = base - 16, platform = random - 16;
+	unsigned long base = ALIGN_DOWN(mm->stack_top - 8 - s->bytes, 16), random = base - 16,
+		      platform = random - 16;
 	struct pointer_writer w = { .n = 0 };
 	u8 extra[32] = "x86_64";
 	size_t off = 0;

@@ -2,13 +2,15 @@
 /*
  * exit.c - the end of threads and processes.
  *
- * Theory: a thread gives its parts back one by one (user-visible promises first: vfork's parent, robust futexes, the
- * CLEARTID word; then memory, files, fs), then leaves its process. The last one to leave turns the process into a zombie:
- * children go to a new parent, the old parent gets its signal, and what is left (struct process with status and totals)
- * waits to be reaped; or is reaped at once when the parent ignores SIGCHLD.
+ * Theory: a thread gives its parts back one by one (user-visible promises first: vfork's parent,
+ * robust futexes, the CLEARTID word; then memory, files, fs), then leaves its process. The last one
+ * to leave turns the process into a zombie: children go to a new parent, the old parent gets its
+ * signal, and what is left (struct process with status and totals) waits to be reaped; or is reaped
+ * at once when the parent ignores SIGCHLD.
  *
- * Invariants: a zombie has no threads and no memory; its pid is in the table until process_reap_locked(). Other CPUs copy
- * mm, files and fs only under proc->lock while the thread still shows them, so they are hidden under it before the put.
+ * Invariants: a zombie has no threads and no memory; its pid is in the table until
+ * process_reap_locked(). Other CPUs copy mm, files and fs only under proc->lock while the thread
+ * still shows them, so they are hidden under it before the put.
  */
 #include "kernel/printk.h"
 #include "lib/string.h"
@@ -40,7 +42,11 @@ void task_mm_release(struct task *task)
 	done = task->vfork_done;
 	task->vfork_done = NULL;
 	if (done)
-		complete(done); /* under the lock: a killed parent's stack frame stays until we are through */
+		complete(
+			/*
+			 * under the lock: a killed parent's stack frame stays until we are through
+			 */
+			done);
 	proc_unlock(p);
 }
 
@@ -93,10 +99,13 @@ static bool notify_parent_locked(struct process *p)
 	struct process *parent = p->parent;
 	int sig = p->exit_signal, code = p->exit_code;
 	struct ksiginfo info = {
-		.signo = sig, .pid = p->pid, .uid = p->cred.uid,
+		.signo = sig,
+		.pid = p->pid,
+		.uid = p->cred.uid,
 		.code = code & 0x7f ? (code & 0x80 ? CLD_DUMPED : CLD_KILLED) : CLD_EXITED,
 		.status = code & 0x7f ? code & 0x7f : code >> 8 & 0xff,
-		.utime = ticks(p->dead_threads.utime_ns), .stime = ticks(p->dead_threads.stime_ns),
+		.utime = ticks(p->dead_threads.utime_ns),
+		.stime = ticks(p->dead_threads.stime_ns),
 	};
 	bool reap = false;
 
@@ -154,7 +163,8 @@ static bool group_has_stopped_locked(pid_t pgid)
 }
 
 /* A stopped job that lost its last shell: hang up and continue it, or it would stay for ever. */
-static void check_orphaned_locked(struct process *p, struct process *parent, const struct process *without)
+static void check_orphaned_locked(struct process *p, struct process *parent,
+				  const struct process *without)
 {
 	if (!parent || parent->pgid == p->pgid || parent->sid != p->sid)
 		return; /* it was not the one that kept the group from being orphaned */
@@ -269,7 +279,8 @@ __noreturn void do_exit(int code)
 	bool last;
 
 	if (p == init_process && p->nr_threads == 1)
-		panic("PID 1 (%s) ended with %s %d", current->comm, code & 0x7f ? "signal" : "status",
+		panic("PID 1 (%s) ended with %s %d", current->comm,
+		      code & 0x7f ? "signal" : "status",
 		      code & 0x7f ? code & 0x7f : code >> 8 & 0xff);
 	current->flags |= TF_EXITING;
 	signal_exit_task(task);

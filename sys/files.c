@@ -2,13 +2,15 @@
 /*
  * files.c - the table of open files.
  *
- * Theory: three parallel arrays (file, taken bit, close-on-exec bit) that start inside the struct and double when full.
- * A descriptor is first reserved (its bit set, file NULL: reads as closed), then installed; so a call can fail between
- * the two without anyone having seen it. `next` is a lower bound for the first free slot: opening the lowest free
- * number, which POSIX wants, scans words from there.
+ * Theory: three parallel arrays (file, taken bit, close-on-exec bit) that start inside the struct
+ * and double when full. A descriptor is first reserved (its bit set, file NULL: reads as closed),
+ * then installed; so a call can fail between the two without anyone having seen it. `next` is a
+ * lower bound for the first free slot: opening the lowest free number, which POSIX wants, scans
+ * words from there.
  *
- * The table grows by replacing arrays. Only threads that share the table can hold an old pointer; they read it under the
- * lock (fd_get's lockless path is for tables with one user), so the old arrays may go at once.
+ * The table grows by replacing arrays. Only threads that share the table can hold an old pointer;
+ * they read it under the lock (fd_get's lockless path is for tables with one user), so the old
+ * arrays may go at once.
  */
 #include "sys/files.h"
 #include "kernel/param.h"

@@ -2,13 +2,15 @@
 /*
  * fork.c - new processes and threads.
  *
- * Theory: fork, vfork and thread creation are one act with different answers to "share or copy?" for five parts: address
- * space, files, fs context, signal actions, process. Everything is built before anybody can see it; the only step under
- * proc_tree_lock is the last one, which also looks for signals: a signal to a group is then either seen by the parent
- * before the child exists (the call restarts after the handler) or finds the child in the table.
+ * Theory: fork, vfork and thread creation are one act with different answers to "share or copy?"
+ * for five parts: address space, files, fs context, signal actions, process. Everything is built
+ * before anybody can see it; the only step under proc_tree_lock is the last one, which also looks
+ * for signals: a signal to a group is then either seen by the parent before the child exists (the
+ * call restarts after the handler) or finds the child in the table.
  *
- * Signal actions are never copied here: the table is shared and copied by whoever changes it first (signal.c). A child of
- * vfork borrows the address space; its parent sleeps until the child has let go of it (exec or exit).
+ * Signal actions are never copied here: the table is shared and copied by whoever changes it first
+ * (signal.c). A child of vfork borrows the address space; its parent sleeps until the child has let
+ * go of it (exec or exit).
  */
 #include "lib/string.h"
 #include "mm/kmem/slab.h"
@@ -119,7 +121,10 @@ static struct process *copy_process(const struct clone_args *args)
 
 /* ---- the thread ---- */
 
-/* First thing the child does before it reaches user mode, when its own memory has to be told its number. */
+/*
+ * First thing the child does before it reaches user mode, when its own memory has to be told its
+ * number.
+ */
 static void child_settid(struct task *task, struct pt_regs *regs)
 {
 	if (put_user_u32(current->tid, (u32 __user *)task->set_child_tid))
@@ -202,7 +207,10 @@ int task_launch(struct task *task, struct process *p, bool sibling)
 		process_publish_locked(p);
 	}
 	proc_lock(p);
-	/* Whoever ends all threads, or all others, marks those in the list: nobody may join it after that. */
+	/*
+	 * Whoever ends all threads, or all others, marks those in the list: nobody may join it
+	 * after that.
+	 */
 	dying = (p->flags & PF_GROUP_EXIT) || p->exec_task;
 	if (!dying) {
 		list_add_tail(&task->thread_node, &p->threads);
@@ -215,7 +223,10 @@ int task_launch(struct task *task, struct process *p, bool sibling)
 	return dying ? -ERESTARTNOINTR : 0;
 }
 
-/* Parent side of vfork: until the child has exec'd or ended. A fatal signal ends the wait; the child is then on its own. */
+/*
+ * Parent side of vfork: until the child has exec'd or ended. A fatal signal ends the wait; the
+ * child is then on its own.
+ */
 static void wait_for_vfork(struct task *child, struct completion *done)
 {
 	struct process *p = child->proc;
@@ -244,7 +255,8 @@ static long launch_and_wait(struct task *task, struct process *p, const struct c
 			atomic_dec(&task->thread.refs);
 		return err;
 	}
-	if ((args->flags & CLONE_PARENT_SETTID) && put_user_u32(tid, (u32 __user *)args->parent_tid))
+	if ((args->flags & CLONE_PARENT_SETTID) &&
+	    put_user_u32(tid, (u32 __user *)args->parent_tid))
 		barrier(); /* a bad pointer is the program's affair */
 	thread_start(&task->thread);
 	if (args->flags & CLONE_VFORK) {
@@ -313,7 +325,8 @@ SYSCALL(fork)
 
 SYSCALL(vfork)
 {
-	return do_clone(&(struct clone_args){ .flags = CLONE_VFORK | CLONE_VM, .exit_signal = SIGCHLD });
+	return do_clone(
+		&(struct clone_args){ .flags = CLONE_VFORK | CLONE_VM, .exit_signal = SIGCHLD });
 }
 
 SYSCALL(clone)
@@ -333,7 +346,8 @@ SYSCALL(clone)
 }
 
 struct user_clone_args {
-	u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+	u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+		set_tid_size, cgroup;
 };
 
 SYSCALL(clone3)
@@ -348,7 +362,8 @@ SYSCALL(clone3)
 		return -E2BIG;
 	if (copy_from_user(&u, (void __user *)a0, min(n, sizeof(u))))
 		return -EFAULT;
-	for (size_t i = sizeof(u); i < n; i += 8) { /* what a newer program knows and we do not must be zero */
+	/* what a newer program knows and we do not must be zero */
+	for (size_t i = sizeof(u); i < n; i += 8) {
 		u64 word = 0;
 
 		if (copy_from_user(&word, (char __user *)a0 + i, min_t(size_t, 8, n - i)))
@@ -356,12 +371,16 @@ SYSCALL(clone3)
 		if (word)
 			return -E2BIG;
 	}
-	if ((u.flags & ~0x1ffffff00ull) || (u.flags & 0xff) || (u.flags & 0x1000 /* PIDFD */) || u.set_tid_size ||
-	    (u.flags >> 32) || u.exit_signal > NSIG || (!u.stack != !u.stack_size) || u.stack + u.stack_size > USER_TOP)
+	if ((u.flags & ~0x1ffffff00ull) || (u.flags & 0xff) || (u.flags & 0x1000 /* PIDFD */) ||
+	    u.set_tid_size || (u.flags >> 32) || u.exit_signal > NSIG ||
+	    (!u.stack != !u.stack_size) || u.stack + u.stack_size > USER_TOP)
 		return -EINVAL;
-	args = (struct clone_args){ .flags = u.flags, .exit_signal = u.exit_signal,
-				    .stack = u.stack ? u.stack + u.stack_size : 0, .tls = u.tls,
-				    .parent_tid = u.parent_tid, .child_tid = u.child_tid };
+	args = (struct clone_args){ .flags = u.flags,
+				    .exit_signal = u.exit_signal,
+				    .stack = u.stack ? u.stack + u.stack_size : 0,
+				    .tls = u.tls,
+				    .parent_tid = u.parent_tid,
+				    .child_tid = u.child_tid };
 	if ((args.flags & (CLONE_THREAD | CLONE_PARENT)) && args.exit_signal)
 		return -EINVAL;
 	if ((args.flags & CLONE_SETTLS) && args.tls >= USER_TOP)

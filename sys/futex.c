@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * futex.c - the kernel half of user-space locks: sleep if a word still has this value, wake whoever sleeps on it.
+ * futex.c - the kernel half of user-space locks: sleep if a word still has this value, wake whoever
+ * sleeps on it.
  *
- * Theory: the word is in user memory, so no lock of ours guards it. What we guard is the decision: "compare and go to
- * sleep" happens under the bucket lock of the word's key, and a waker changes the word first and then looks into the bucket
- * under the same lock. Either the sleeper sees the new value or the waker sees the sleeper. An empty bucket is seen without
- * the lock; so a sleeper goes on the list before it reads the word (full barriers on both sides).
+ * Theory: the word is in user memory, so no lock of ours guards it. What we guard is the decision:
+ * "compare and go to sleep" happens under the bucket lock of the word's key, and a waker changes
+ * the word first and then looks into the bucket under the same lock. Either the sleeper sees the
+ * new value or the waker sees the sleeper. An empty bucket is seen without the lock; so a sleeper
+ * goes on the list before it reads the word (full barriers on both sides).
  *
- * Keys: private words are (address space, address), shared ones (mapping, offset), so processes that map the same page at
- * different places meet. The word is read with page faults off under the lock; if it is not there the lock is dropped, the
- * page touched, and all begins again.
+ * Keys: private words are (address space, address), shared ones (mapping, offset), so processes
+ * that map the same page at different places meet. The word is read with page faults off under the
+ * lock; if it is not there the lock is dropped, the page touched, and all begins again.
  *
- * Locking: bucket->lock; two buckets in rising order of index. Waiters live on stacks: bucket = NULL is the waker's last
- * touch.
+ * Locking: bucket->lock; two buckets in rising order of index. Waiters live on stacks: bucket =
+ * NULL is the waker's last touch.
  */
 #include "sys/futex_internal.h"
 #include "arch/uaccess.h"
@@ -22,9 +24,22 @@
 
 #define NR_BUCKETS 256u
 
-enum { FUTEX_WAIT, FUTEX_WAKE, FUTEX_FD, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP, FUTEX_LOCK_PI, FUTEX_UNLOCK_PI,
-       FUTEX_TRYLOCK_PI, FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET, FUTEX_WAIT_REQUEUE_PI, FUTEX_CMP_REQUEUE_PI,
-       FUTEX_LOCK_PI2 };
+enum {
+	FUTEX_WAIT,
+	FUTEX_WAKE,
+	FUTEX_FD,
+	FUTEX_REQUEUE,
+	FUTEX_CMP_REQUEUE,
+	FUTEX_WAKE_OP,
+	FUTEX_LOCK_PI,
+	FUTEX_UNLOCK_PI,
+	FUTEX_TRYLOCK_PI,
+	FUTEX_WAIT_BITSET,
+	FUTEX_WAKE_BITSET,
+	FUTEX_WAIT_REQUEUE_PI,
+	FUTEX_CMP_REQUEUE_PI,
+	FUTEX_LOCK_PI2
+};
 #define FUTEX_PRIVATE_FLAG 128
 #define FUTEX_CLOCK_REALTIME 256
 #define BITSET_ANY 0xffffffffu
@@ -168,14 +183,16 @@ static long futex_wait(u64 addr, bool shared, u32 expected, ktime_t deadline, u3
 		return ret;
 	if (deadline == KTIME_MAX)
 		return -ERESTARTSYS;
-	*rb = (struct restart_block){ .fn = wait_restart, .arg = { addr, shared, expected, deadline, bitset } };
+	*rb = (struct restart_block){ .fn = wait_restart,
+				      .arg = { addr, shared, expected, deadline, bitset } };
 	return -ERESTART_RESTARTBLOCK;
 }
 
 /* ---- wake ---- */
 
 /* => bucket lock; at most nr */
-static int wake_some(struct futex_bucket *b, const struct futex_key *key, u32 nr, u32 bitset, struct wake_q *q)
+static int wake_some(struct futex_bucket *b, const struct futex_key *key, u32 nr, u32 bitset,
+		     struct wake_q *q)
 {
 	struct futex_waiter *w, *n;
 	u32 count = 0;
@@ -201,8 +218,9 @@ static long wake_key(const struct futex_key *key, u32 nr, u32 bitset)
 	int ret;
 
 	/*
-	 * The word was changed before we look. The lock word is read before the list: a sleeper that has read the old value
-	 * still holds the lock or is on the list already; one that takes the lock later reads the new value.
+	 * The word was changed before we look. The lock word is read before the list: a sleeper
+	 * that has read the old value still holds the lock or is on the list already; one that
+	 * takes the lock later reads the new value.
 	 */
 	smp_mb();
 	if (!spin_is_locked(&b->lock) && list_empty(&b->waiters))
@@ -249,8 +267,9 @@ static void unlock_two(struct futex_bucket *a, struct futex_bucket *b)
 		spin_unlock(&b->lock);
 }
 
-static int requeue_some(struct futex_bucket *from, struct futex_bucket *to, const struct futex_key *key1,
-			const struct futex_key *key2, u32 nr_wake, u32 nr_requeue, struct wake_q *q)
+static int requeue_some(struct futex_bucket *from, struct futex_bucket *to,
+			const struct futex_key *key1, const struct futex_key *key2, u32 nr_wake,
+			u32 nr_requeue, struct wake_q *q)
 {
 	struct futex_waiter *w, *n;
 	u32 woken = 0, moved = 0;
@@ -277,7 +296,8 @@ static int requeue_some(struct futex_bucket *from, struct futex_bucket *to, cons
 	return woken + moved;
 }
 
-static long futex_requeue(u64 addr1, u64 addr2, bool shared, int nr_wake, int nr_requeue, const u32 *expected)
+static long futex_requeue(u64 addr1, u64 addr2, bool shared, int nr_wake, int nr_requeue,
+			  const u32 *expected)
 {
 	struct futex_key key1, key2;
 	struct futex_bucket *b1, *b2;
@@ -300,9 +320,9 @@ static long futex_requeue(u64 addr1, u64 addr2, bool shared, int nr_wake, int nr
 		if (expected)
 			ret = futex_peek(addr1, &value);
 		if (!ret) {
-			ret = expected && value != *expected ?
-				      -EAGAIN :
-				      requeue_some(b1, b2, &key1, &key2, nr_wake, nr_requeue, &q);
+			ret = expected && value != *expected
+				      ? -EAGAIN
+				      : requeue_some(b1, b2, &key1, &key2, nr_wake, nr_requeue, &q);
 			break;
 		}
 		unlock_two(b1, b2);
@@ -315,10 +335,14 @@ static long futex_requeue(u64 addr1, u64 addr2, bool shared, int nr_wake, int nr
 	return ret;
 }
 
-/* Does the encoded operation on the second word. => old value's comparison in *hit; 0, -EFAULT, -ENOSYS */
+/*
+ * Does the encoded operation on the second word. => old value's comparison in *hit; 0, -EFAULT,
+ * -ENOSYS
+ */
 static int word_op(u64 addr, u32 code, bool *hit)
 {
-	int op = code >> 28 & 7, cmp = code >> 24 & 15, oparg = (int)(code << 8) >> 20, cmparg = (int)(code << 20) >> 20;
+	int op = code >> 28 & 7, cmp = code >> 24 & 15, oparg = (int)(code << 8) >> 20,
+	    cmparg = (int)(code << 20) >> 20;
 	u32 old, new, found;
 	int err;
 
@@ -327,8 +351,11 @@ static int word_op(u64 addr, u32 code, bool *hit)
 	pagefault_disable();
 	err = get_user_u32(&old, (u32 __user *)addr);
 	while (!err) {
-		new = op == 0 ? (u32)oparg : op == 1 ? old + oparg : op == 2 ? old | oparg : op == 3 ? old & ~oparg :
-		      old ^ oparg;
+		new = op == 0	? (u32)oparg
+		      : op == 1 ? old + oparg
+		      : op == 2 ? old | oparg
+		      : op == 3 ? old & ~oparg
+				: old ^ oparg;
 		err = op > 4 ? -ENOSYS : cmpxchg_user_u32((u32 __user *)addr, old, new, &found);
 		if (err || found == old)
 			break;
@@ -338,13 +365,26 @@ static int word_op(u64 addr, u32 code, bool *hit)
 	if (err)
 		return err;
 	switch (cmp) {
-	case 0: *hit = (int)old == cmparg; return 0;
-	case 1: *hit = (int)old != cmparg; return 0;
-	case 2: *hit = (int)old < cmparg; return 0;
-	case 3: *hit = (int)old <= cmparg; return 0;
-	case 4: *hit = (int)old > cmparg; return 0;
-	case 5: *hit = (int)old >= cmparg; return 0;
-	default: return -ENOSYS;
+	case 0:
+		*hit = (int)old == cmparg;
+		return 0;
+	case 1:
+		*hit = (int)old != cmparg;
+		return 0;
+	case 2:
+		*hit = (int)old < cmparg;
+		return 0;
+	case 3:
+		*hit = (int)old <= cmparg;
+		return 0;
+	case 4:
+		*hit = (int)old > cmparg;
+		return 0;
+	case 5:
+		*hit = (int)old >= cmparg;
+		return 0;
+	default:
+		return -ENOSYS;
 	}
 }
 
@@ -409,7 +449,9 @@ static int deadline_arg(u64 user, int cmd, bool realtime, ktime_t *deadline)
 	} else if (realtime) {
 		u64 real = ktime_get_real();
 
-		*deadline = ns <= real ? now : ns - real >= KTIME_MAX - now ? KTIME_MAX : now + (ns - real);
+		*deadline = ns <= real			   ? now
+			    : ns - real >= KTIME_MAX - now ? KTIME_MAX
+							   : now + (ns - real);
 	} else {
 		*deadline = ns;
 	}
@@ -424,10 +466,11 @@ SYSCALL(futex)
 	u32 expected = a5;
 	int err;
 
-	if (realtime && cmd != FUTEX_WAIT_BITSET && cmd != FUTEX_WAIT_REQUEUE_PI && cmd != FUTEX_LOCK_PI2 &&
-	    cmd != FUTEX_WAIT)
+	if (realtime && cmd != FUTEX_WAIT_BITSET && cmd != FUTEX_WAIT_REQUEUE_PI &&
+	    cmd != FUTEX_LOCK_PI2 && cmd != FUTEX_WAIT)
 		return -ENOSYS;
-	if (cmd == FUTEX_WAIT || cmd == FUTEX_WAIT_BITSET || cmd == FUTEX_LOCK_PI || cmd == FUTEX_LOCK_PI2) {
+	if (cmd == FUTEX_WAIT || cmd == FUTEX_WAIT_BITSET || cmd == FUTEX_LOCK_PI ||
+	    cmd == FUTEX_LOCK_PI2) {
 		err = deadline_arg(a3, cmd, realtime || cmd == FUTEX_LOCK_PI, &deadline);
 		if (err)
 			return err;

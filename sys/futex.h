@@ -6,7 +6,7 @@
 #include "lib/types.h"
 
 struct task;
-void futex_wake_user(u64 addr, u32 nr);    /* shared key; errors are ignored */
+void futex_wake_user(u64 addr, u32 nr);	   /* shared key; errors are ignored */
 void futex_exit_robust(struct task *task); /* the current thread: robust list, PI locks it holds */
 void futex_init(void);
 

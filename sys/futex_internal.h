@@ -21,7 +21,7 @@ struct futex_waiter { /* on the sleeper's stack */
 	struct list_head node;
 	struct futex_key key;
 	u32 bitset;
-	bool pi, owner;              /* PI: handed the lock */
+	bool pi, owner; /* PI: handed the lock */
 	struct thread *thread;
 	struct futex_bucket *bucket; /* NULL: woken, the waker touches us no more */
 };
@@ -31,7 +31,10 @@ static inline bool futex_same(const struct futex_key *a, const struct futex_key 
 {
 	return a->object == b->object && a->offset == b->offset;
 }
-/* Reads the word with page faults off, bucket lock held. 0 or -EFAULT (then touch it without the lock and try again). */
+/*
+ * Reads the word with page faults off, bucket lock held. 0 or -EFAULT (then touch it without the
+ * lock and try again).
+ */
 int futex_peek(u64 addr, u32 *value);
 /* Takes the waiter out. => true: it was still queued */
 bool futex_unqueue(struct futex_waiter *w);

@@ -2,10 +2,11 @@
 /*
  * futex_pi.c - futexes whose word names their owner: lock, trylock, unlock with hand-over.
  *
- * The word holds the owner's tid; FUTEX_WAITERS tells the owner to unlock through the kernel. Unlocking gives the lock to
- * the waiter of the highest priority by writing its tid, so nobody can slip in between. The owner's priority is not raised
- * meanwhile (caveat: inheritance ends at the kernel's own mutexes); the order of hand-over is what keeps real-time
- * programs correct, the boost what would bound their waiting.
+ * The word holds the owner's tid; FUTEX_WAITERS tells the owner to unlock through the kernel.
+ * Unlocking gives the lock to the waiter of the highest priority by writing its tid, so nobody can
+ * slip in between. The owner's priority is not raised meanwhile (caveat: inheritance ends at the
+ * kernel's own mutexes); the order of hand-over is what keeps real-time programs correct, the boost
+ * what would bound their waiting.
  */
 #include "arch/uaccess.h"
 #include "sys/futex_internal.h"
@@ -49,8 +50,8 @@ static struct futex_waiter *first_waiter(struct futex_bucket *b, const struct fu
 }
 
 /*
- * One try under the bucket lock. => 1: we own it; 0: queued (w set up); -EFAULT: touch and try again; -EAGAIN: word changed,
- * try again; -EDEADLK, -ESRCH, -EWOULDBLOCK
+ * One try under the bucket lock. => 1: we own it; 0: queued (w set up); -EFAULT: touch and try
+ * again; -EAGAIN: word changed, try again; -EDEADLK, -ESRCH, -EWOULDBLOCK
  */
 static int try_lock(u64 addr, struct futex_bucket *b, struct futex_waiter *w, bool try)
 {
@@ -63,7 +64,8 @@ static int try_lock(u64 addr, struct futex_bucket *b, struct futex_waiter *w, bo
 	if ((value & FUTEX_TID_MASK) == me)
 		return -EDEADLK;
 	if (!(value & FUTEX_TID_MASK)) {
-		new = me | (value & FUTEX_OWNER_DIED) | (first_waiter(b, &w->key) ? FUTEX_WAITERS : 0);
+		new = me | (value & FUTEX_OWNER_DIED) |
+		      (first_waiter(b, &w->key) ? FUTEX_WAITERS : 0);
 		err = word_xchg(addr, value, new, &found);
 		return err ? err : found == value ? 1 : -EAGAIN;
 	}
@@ -139,7 +141,8 @@ long futex_lock_pi(u64 addr, bool shared, ktime_t deadline, bool try)
 }
 
 /* => bucket lock; hands the lock on or frees it. 0, -EFAULT, -EAGAIN, -EPERM */
-static int hand_over(u64 addr, struct futex_bucket *b, const struct futex_key *key, struct wake_q *q)
+static int hand_over(u64 addr, struct futex_bucket *b, const struct futex_key *key,
+		     struct wake_q *q)
 {
 	struct futex_waiter *w, *next;
 	u32 value, found, new = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * futex_robust.c - locks of a thread that died: its robust list, kept in its own memory, names them.
+ * futex_robust.c - locks of a thread that died: its robust list, kept in its own memory, names
+ * them.
  *
- * The list is hostile: every pointer is read with a checked access, its length is bounded, and a word is touched only when
- * it says that we are its owner.
+ * The list is hostile: every pointer is read with a checked access, its length is bounded, and a
+ * word is touched only when it says that we are its owner.
  */
 #include "arch/uaccess.h"
 #include "sys/futex_internal.h"
@@ -30,7 +31,8 @@ static void word_died(u64 addr, bool pi, bool pending)
 		return;
 	}
 	while ((value & FUTEX_TID_MASK) == (u32)current->tid) {
-		if (cmpxchg_user_u32((u32 __user *)addr, value, (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED, &found))
+		if (cmpxchg_user_u32((u32 __user *)addr, value,
+				     (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED, &found))
 			return;
 		if (found == value) {
 			if (value & FUTEX_WAITERS)

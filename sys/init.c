@@ -2,8 +2,10 @@
 /*
  * init.c - wiring of this room into the boot order, and the first process.
  *
- * PID 1 is made by hand: a task whose first way to user mode runs first_steps() instead (task->first_run), in its own
- * context: it opens the console three times and execs. Candidates in order: init= (or /init), /sbin/init, /bin/init,
+ * PID 1 is made by hand: a task whose first way to user mode runs first_steps() instead
+ * (task->first_run), in its own
+ * context: it opens the console three times and execs. Candidates in order: init= (or /init),
+ * /sbin/init, /bin/init,
  * /bin/sh. When none works the machine stops and says what was tried.
  */
 #include "sys/init.h"
@@ -77,9 +79,11 @@ static void unpack_initramfs(void)
 		int err = initramfs_unpack(__va(m->start), m->end - m->start);
 
 		if (err)
-			pr_err("init: initramfs %s (%llu bytes) not usable: error %d", m->name[0] ? m->name : "without a name",
+			pr_err("init: initramfs %s (%llu bytes) not usable: error %d",
+			       m->name[0] ? m->name : "without a name",
 			       (unsigned long long)(m->end - m->start), -err);
-		free_reserved_range(ALIGN_DOWN(m->start, PAGE_SIZE), ALIGN_UP(m->end, PAGE_SIZE), "initramfs");
+		free_reserved_range(ALIGN_DOWN(m->start, PAGE_SIZE), ALIGN_UP(m->end, PAGE_SIZE),
+				    "initramfs");
 	}
 	if (!boot_info.nr_modules)
 		pr_err("init: the loader gave no initramfs");
@@ -100,7 +104,8 @@ static void open_console(void)
 		struct file *f = vfs_open(NULL, "/dev/console", i ? O_RDWR : O_RDWR, 0);
 
 		if (IS_ERR(f)) {
-			pr_warn("init: no /dev/console (error %d): the first program has no files open",
+			pr_warn("init: no /dev/console (error %d): the first program has no files "
+				"open",
 				-(int)PTR_ERR(f));
 			return;
 		}
@@ -110,8 +115,10 @@ static void open_console(void)
 
 static void first_steps(struct task *task, struct pt_regs *regs)
 {
-	const char *candidates[] = { init_path[0] ? init_path : "/init", "/sbin/init", "/bin/init", "/bin/sh" };
-	static const char *const envp[] = { "HOME=/", "TERM=linux", "PATH=/bin:/sbin:/usr/bin:/usr/sbin", NULL };
+	const char *candidates[] = { init_path[0] ? init_path : "/init", "/sbin/init", "/bin/init",
+				     "/bin/sh" };
+	static const char *const envp[] = { "HOME=/", "TERM=linux",
+					    "PATH=/bin:/sbin:/usr/bin:/usr/sbin", NULL };
 	char tried[300] = "";
 	size_t n = 0;
 
@@ -125,7 +132,8 @@ static void first_steps(struct task *task, struct pt_regs *regs)
 			boot_mark("first program");
 			return;
 		}
-		n += scnprintf(tried + n, sizeof(tried) - n, "%s%s (error %d)", n ? ", " : "", candidates[i], -err);
+		n += scnprintf(tried + n, sizeof(tried) - n, "%s%s (error %d)", n ? ", " : "",
+			       candidates[i], -err);
 	}
 	panic("no first program: tried %s", tried);
 }
@@ -140,8 +148,10 @@ static void default_limits(struct process *p)
 	p->rlim[RLIMIT_MEMLOCK] = (struct rlimit){ 8ul << 20, 8ul << 20 };
 	p->rlim[RLIMIT_MSGQUEUE] = (struct rlimit){ 819200, 819200 };
 	p->rlim[RLIMIT_NICE] = p->rlim[RLIMIT_RTPRIO] = (struct rlimit){ 0, 0 };
-	p->rlim[RLIMIT_SIGPENDING].cur = p->rlim[RLIMIT_SIGPENDING].max = clamp(totalram_pages / 32, 1024ul, 65536ul);
-	p->rlim[RLIMIT_NPROC].cur = p->rlim[RLIMIT_NPROC].max = clamp(totalram_pages / 32, 1024ul, 32000ul);
+	p->rlim[RLIMIT_SIGPENDING].cur = p->rlim[RLIMIT_SIGPENDING].max =
+		clamp(totalram_pages / 32, 1024ul, 65536ul);
+	p->rlim[RLIMIT_NPROC].cur = p->rlim[RLIMIT_NPROC].max =
+		clamp(totalram_pages / 32, 1024ul, 32000ul);
 }
 
 static struct process *first_process(void)

@@ -2,14 +2,16 @@
 /*
  * kbench.c - instructions per operation inside the kernel.
  *
- * Problem: a cost must be comparable with Linux's (data/linux-6.1.csv) and repeatable. Idea: run each operation warm, many
- * times, in a kernel thread bound to one CPU, between two readings of the time stamp counter; on the virtual clock the
- * difference divided by the count is instructions per operation. Each row is measured with the interrupts-off tracer
- * off and on; counters and accounting are always active.
+ * Problem: a cost must be comparable with Linux's (data/linux-6.1.csv) and repeatable. Idea: run
+ * each operation warm, many times, in a kernel thread bound to one CPU, between two readings of the
+ * time stamp counter; on the virtual clock the difference divided by the count is instructions per
+ * operation. Each row is measured with the interrupts-off tracer off and on; counters and
+ * accounting are always active.
  *
  *   echo run > /sys/kernel/quire/kbench; cat /sys/kernel/quire/kbench
  *
- * The loop's own two or three instructions are part of the figure, as they are in the Linux figures beside it.
+ * The loop's own two or three instructions are part of the figure, as they are in the Linux figures
+ * beside it.
  * Source: the operations are those of data/linux-6.1.csv; method as there.
  */
 #include "arch/cpu.h"
@@ -50,24 +52,24 @@ static void note(const char *name, int traced, u64 count, u64 tsc)
 }
 
 /*
- * Times n runs of the statement, after one warm-up run. The tick may fall into it, as it does in real life; but a wish to
- * switch that it leaves behind would cost every later preempt_enable() a call, so every BURST runs the CPU is offered, off
- * the clock. n is a multiple of BURST.
+ * Times n runs of the statement, after one warm-up run. The tick may fall into it, as it does in
+ * real life; but a wish to switch that it leaves behind would cost every later preempt_enable() a
+ * call, so every BURST runs the CPU is offered, off the clock. n is a multiple of BURST.
  */
 #define BURST 500
-#define BENCH(name, traced, n, statement)                                     \
-	do {                                                                  \
-		u64 _sum = 0, _t0;                                            \
-		statement;                                                    \
-		for (unsigned int _done = 0; _done < (n); _done += BURST) {   \
-			cond_resched();                                       \
-			_t0 = rdtsc();                                        \
-			for (unsigned int _i = 0; _i < BURST; _i++) {         \
-				statement;                                    \
-			}                                                     \
-			_sum += rdtsc() - _t0;                                \
-		}                                                             \
-		note(name, traced, n, _sum);                                  \
+#define BENCH(name, traced, n, statement)                                                          \
+	do {                                                                                       \
+		u64 _sum = 0, _t0;                                                                 \
+		statement;                                                                         \
+		for (unsigned int _done = 0; _done < (n); _done += BURST) {                        \
+			cond_resched();                                                            \
+			_t0 = rdtsc();                                                             \
+			for (unsigned int _i = 0; _i < BURST; _i++) {                              \
+				statement;                                                         \
+			}                                                                          \
+			_sum += rdtsc() - _t0;                                                     \
+		}                                                                                  \
+		note(name, traced, n, _sum);                                                       \
 	} while (0)
 
 static DEFINE_SPINLOCK(bench_lock, RANK_LEAF);
@@ -174,7 +176,8 @@ static int kbench_main(void *arg)
 	bool was = irqoff_enabled;
 
 	nr_results = 0;
-	for (int pass = 0; pass < 3; pass++) { /* the first warms every cache and free list up; its figures are overwritten */
+	/* the first warms every cache and free list up; its figures are overwritten */
+	for (int pass = 0; pass < 3; pass++) {
 		int traced = pass == 2;
 
 		irqoff_enabled = traced;

@@ -2,10 +2,11 @@
 /*
  * klogd.c - drains the kernel log to the console from a thread.
  *
- * Problem: a console at 115200 baud must never hold up whoever prints, least of all with interrupts off. Idea: printk only
- * stores a record and raises a flag; this thread writes records out one by one with interrupts on. printk may be called with
- * any lock held (even a run queue's), so it cannot wake the thread itself: it sets a per-CPU softirq pending, which does.
- * Until this thread runs, and in panic, printk writes synchronously.
+ * Problem: a console at 115200 baud must never hold up whoever prints, least of all with interrupts
+ * off. Idea: printk only stores a record and raises a flag; this thread writes records out one by
+ * one with interrupts on. printk may be called with any lock held (even a run queue's), so it
+ * cannot wake the thread itself: it sets a per-CPU softirq pending, which does. Until this thread
+ * runs, and in panic, printk writes synchronously.
  */
 #include "kernel/printk.h"
 #include "kernel/softirq.h"

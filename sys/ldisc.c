@@ -2,13 +2,16 @@
 /*
  * ldisc.c - the line discipline's input side (N_TTY): from characters typed to lines read.
  *
- * Theory: received characters go one by one through: flow control (^S ^Q), signals (^C ^\ ^Z), translation (CR to NL), in
- * canonical mode editing of the line being typed (erase, word erase, kill, reprint, literal next), echo, and into a ring.
- * Three counters: tail <= canon_head <= head. Lines complete so far lie in [tail, canon_head), the line being typed in
- * [canon_head, head); each line's last byte has its line_end bit, an end-of-file mark also its line_eof bit. In raw mode
- * all of [tail, head) may be read and VMIN and VTIME decide when.
+ * Theory: received characters go one by one through: flow control (^S ^Q), signals (^C ^\ ^Z),
+ * translation (CR to NL), in canonical mode editing of the line being typed (erase, word erase,
+ * kill, reprint, literal next), echo, and into a ring.
+ * Three counters: tail <= canon_head <= head. Lines complete so far lie in [tail, canon_head), the
+ * line being typed in [canon_head, head); each line's last byte has its line_end bit, an
+ * end-of-file mark also its line_eof bit. In raw mode all of [tail, head) may be read and VMIN and
+ * VTIME decide when.
  *
- * Locking: tty->lock; called by the terminal thread (never in an interrupt), so signals can be sent from here.
+ * Locking: tty->lock; called by the terminal thread (never in an interrupt), so signals can be sent
+ * from here.
  */
 #include "arch/uaccess.h"
 #include "lib/string.h"
@@ -201,7 +204,10 @@ static bool canonical(struct tty *tty, u8 c)
 
 static bool signal_char(struct tty *tty, u8 c)
 {
-	int sig = is(tty, VINTR, c) ? SIGINT : is(tty, VQUIT, c) ? SIGQUIT : is(tty, VSUSP, c) ? SIGTSTP : 0;
+	int sig = is(tty, VINTR, c)   ? SIGINT
+		  : is(tty, VQUIT, c) ? SIGQUIT
+		  : is(tty, VSUSP, c) ? SIGTSTP
+				      : 0;
 
 	if (!sig)
 		return false;
@@ -365,7 +371,10 @@ static bool other_side_gone(const struct tty *tty)
 	return tty->link && !READ_ONCE(tty->link->open_count);
 }
 
-/* Waits for something to read. => 0 ready, 1 time is up, 2 the other side or the line is gone, -EAGAIN, -ERESTARTSYS */
+/*
+ * Waits for something to read. => 0 ready, 1 time is up, 2 the other side or the line is gone,
+ * -EAGAIN, -ERESTARTSYS
+ */
 static int wait_input(struct tty *tty, struct file *f, ktime_t deadline)
 {
 	s64 left;
@@ -376,8 +385,9 @@ static int wait_input(struct tty *tty, struct file *f, ktime_t deadline)
 		return 2;
 	if (f->flags & O_NONBLOCK)
 		return -EAGAIN;
-	left = wait_event_interruptible_until(&tty->read_wait,
-					      ldisc_ready(tty) || tty_file_dead(f) || other_side_gone(tty), deadline);
+	left = wait_event_interruptible_until(
+		&tty->read_wait, ldisc_ready(tty) || tty_file_dead(f) || other_side_gone(tty),
+		deadline);
 	if (left < 0)
 		return left;
 	return ldisc_ready(tty) ? 0 : left ? 2 : 1;
@@ -455,7 +465,8 @@ ssize_t ldisc_read(struct tty *tty, struct file *f, u8 __user *buf, size_t n)
 
 	if (!n)
 		return 0;
-	ret = READ_ONCE(tty->termios.lflag) & ICANON ? read_canonical(tty, f, buf, n) : read_raw(tty, f, buf, n);
+	ret = READ_ONCE(tty->termios.lflag) & ICANON ? read_canonical(tty, f, buf, n)
+						     : read_raw(tty, f, buf, n);
 	if (ret > 0 && tty->link)
 		wake_up_all(&tty->link->write_wait);
 	return ret;

@@ -2,8 +2,9 @@
 /*
  * ldisc_output.c - the line discipline's output side: OPOST translation, the cursor column, echo.
  *
- * Runs of ordinary characters go to the driver in one piece; only the few that OPOST changes are taken one by one. The
- * column is followed because erasing a tab and expanding one need it. => tty->lock everywhere.
+ * Runs of ordinary characters go to the driver in one piece; only the few that OPOST changes are
+ * taken one by one. The column is followed because erasing a tab and expanding one need it. =>
+ * tty->lock everywhere.
  */
 #include "lib/string.h"
 #include "sys/tty.h"

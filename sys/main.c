@@ -2,9 +2,10 @@
 /*
  * main.c - the boot order, as a list.
  *
- * The machine's entry code (boot/, arch/x86_64/) calls kernel_main() on the boot CPU with interrupts off, on the boot
- * stack, in the higher half. Every step may use what the steps above it set up, and nothing below. The list ends by
- * turning the boot flow into CPU 0's idle thread; what needs to sleep goes on in kernel_init().
+ * The machine's entry code (boot/, arch/x86_64/) calls kernel_main() on the boot CPU with
+ * interrupts off, on the boot stack, in the higher half. Every step may use what the steps above it
+ * set up, and nothing below. The list ends by turning the boot flow into CPU 0's idle thread; what
+ * needs to sleep goes on in kernel_init().
  */
 #include "arch/bootinfo.h"
 #include "arch/init.h"
@@ -34,7 +35,10 @@ static void parse_parameters(void)
 	params_parse(boot_info.cmdline);
 }
 
-/* The tracer stands below the allocator: it is handed its statistics' memory. Zeroed, near the CPU; NULL when out of memory. */
+/*
+ * The tracer stands below the allocator: it is handed its statistics' memory. Zeroed, near the CPU;
+ * NULL when out of memory.
+ */
 static void *tracer_memory(size_t bytes, u32 cpu)
 {
 	void *p = vmalloc_node(bytes, cpu_mem_node(cpu));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* misc_calls.c - the machine as programs see it: names, totals, log, power; and per-thread oddments (prctl, arch_prctl). */
+/*
+ * misc_calls.c - the machine as programs see it: names, totals, log, power; and per-thread oddments
+ * (prctl, arch_prctl).
+ */
 #include "arch/cpu.h"
 #include "arch/uaccess.h"
 #include "kernel/exit_status.h"
@@ -182,8 +185,8 @@ SYSCALL(reboot)
 
 	if (current_proc->cred.euid)
 		return -EPERM;
-	if ((u32)a0 != REBOOT_MAGIC1 ||
-	    (magic2 != 672274793 && magic2 != 85072278 && magic2 != 369367448 && magic2 != 537993216))
+	if ((u32)a0 != REBOOT_MAGIC1 || (magic2 != 672274793 && magic2 != 85072278 &&
+					 magic2 != 369367448 && magic2 != 537993216))
 		return -EINVAL;
 	switch ((u32)a2) {
 	case REBOOT_CAD_ON:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* mm_calls.c - system calls about address spaces; the work is mm/vm's, here are only the arguments. */
+/*
+ * mm_calls.c - system calls about address spaces; the work is mm/vm's, here are only the arguments.
+ */
 #include "arch/uaccess.h"
 #include "mm/vm/aspace.h"
 #include "sys/files.h"
@@ -35,8 +37,8 @@ SYSCALL(mmap)
 		ret = PTR_ERR(mapping);
 		if (!IS_ERR(mapping)) {
 			/* no mapping: the device asks for plain memory (/dev/zero) */
-			ret = mapping ? vm_mmap(f.file, mapping, a0, a1, prot, flags, a5) :
-					vm_mmap(NULL, NULL, a0, a1, prot, flags | MAP_ANONYMOUS, 0);
+			ret = mapping ? vm_mmap(f.file, mapping, a0, a1, prot, flags, a5)
+				      : vm_mmap(NULL, NULL, a0, a1, prot, flags | MAP_ANONYMOUS, 0);
 		}
 	}
 	fd_put(f);
@@ -122,7 +124,8 @@ SYSCALL(get_mempolicy)
 
 static bool may_move(struct process *p)
 {
-	return p == current_proc || !current_proc->cred.euid || current_proc->cred.uid == p->cred.uid;
+	return p == current_proc || !current_proc->cred.euid ||
+	       current_proc->cred.uid == p->cred.uid;
 }
 
 SYSCALL(move_pages)
@@ -141,7 +144,8 @@ SYSCALL(move_pages)
 	proc_put(p);
 	if (!mm)
 		return -EINVAL;
-	ret = vm_move_pages(mm, a1, (const u64 __user *)a2, (const int __user *)a3, (int __user *)a4, a5);
+	ret = vm_move_pages(mm, a1, (const u64 __user *)a2, (const int __user *)a3,
+			    (int __user *)a4, a5);
 	aspace_put(mm);
 	return ret;
 }

@@ -2,15 +2,17 @@
 /*
  * oom_hooks.c - which process pays when memory is gone.
  *
- * The claim of a process is what killing it gives back: anonymous pages and page tables; of file and shared pages, which
- * mostly stay when their user goes, a quarter counts. It is moved by oom_score_adj thousandths of all memory (-1000: never).
- * PID 1 is exempt. Counters of an address space are read under proc->lock, where the pointer is still good; nothing here
- * allocates.
+ * The claim of a process is what killing it gives back: anonymous pages and page tables; of file
+ * and shared pages, which mostly stay when their user goes, a quarter counts. It is moved by
+ * oom_score_adj thousandths of all memory (-1000: never). PID 1 is exempt. Counters of an address
+ * space are read under proc->lock, where the pointer is still good; nothing here allocates.
  *
- * A fork bomb is a thousand processes that are each smaller than the shell that started them. So claims are first summed
- * over families: a process and those of its descendants that have not executed a program of their own. The worst family
- * pays: with its largest member if that one holds a quarter of it (a server and the one worker that grew), else with all.
- * Families are followed under proc_tree_lock.
+ * A fork bomb is a thousand processes that are each smaller than the shell that started them. So
+ * claims are first summed
+ * over families: a process and those of its descendants that have not executed a program of their
+ * own. The worst family
+ * pays: with its largest member if that one holds a quarter of it (a server and the one worker that
+ * grew), else with all. Families are followed under proc_tree_lock.
  */
 #include "kernel/printk.h"
 #include "lib/string.h"
@@ -53,7 +55,8 @@ static void read_claim(struct process *p, struct claim *c)
 
 static long points(const struct process *p, const struct claim *c)
 {
-	long adj = p->oom_score_adj, sum = c->rss_anon + (c->rss_file + c->rss_shmem) / 4 + c->tables;
+	long adj = p->oom_score_adj,
+	     sum = c->rss_anon + (c->rss_file + c->rss_shmem) / 4 + c->tables;
 
 	if (adj == -1000 || p == init_process)
 		return -1;
@@ -146,7 +149,8 @@ static struct process *worst_family_locked(void)
 }
 
 /* => tree lock. Its largest member, and what that one claims. */
-static struct process *worst_member_locked(struct process *head, struct claim *best_claim, long *most)
+static struct process *worst_member_locked(struct process *head, struct claim *best_claim,
+					   long *most)
 {
 	struct process *p, *best = NULL;
 	struct claim c;
@@ -211,12 +215,14 @@ static bool kill_worst(void)
 	spin_unlock(&proc_tree_lock);
 	if (!p)
 		return false;
-	pr_err("Out of memory: Killed process %d (%s) total-vm:%lukB, anon-rss:%lukB, file-rss:%lukB, shmem-rss:%lukB, "
+	pr_err("Out of memory: Killed process %d (%s) total-vm:%lukB, anon-rss:%lukB, "
+	       "file-rss:%lukB, shmem-rss:%lukB, "
 	       "UID:%u pgtables:%lukB oom_score_adj:%d",
-	       p->pid, c.comm, c.total * 4, c.rss_anon * 4, c.rss_file * 4, c.rss_shmem * 4, p->cred.uid, c.tables * 4,
-	       p->oom_score_adj);
+	       p->pid, c.comm, c.total * 4, c.rss_anon * 4, c.rss_file * 4, c.rss_shmem * 4,
+	       p->cred.uid, c.tables * 4, p->oom_score_adj);
 	if (others)
-		pr_err("Out of memory: Killed %u more processes of its family, none of them large", others);
+		pr_err("Out of memory: Killed %u more processes of its family, none of them large",
+		       others);
 	proc_put(p);
 	return true;
 }

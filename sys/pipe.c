@@ -2,17 +2,18 @@
 /*
  * pipe.c - pipes and FIFOs.
  *
- * Theory: a pipe is a ring of bytes [tail, head) that lies in up to `slots` pages; byte number b is in page
- * (b / PAGE_SIZE) % slots. Pages come when the head enters them and go when the tail leaves them; one is kept. When the pipe
- * runs empty both counters go back to 0, so a conversation of short messages stays in one warm page and allocates nothing.
+ * Theory: a pipe is a ring of bytes [tail, head) that lies in up to `slots` pages; byte number b is
+ * in page (b / PAGE_SIZE) % slots. Pages come when the head enters them and go when the tail leaves
+ * them; one is kept. When the pipe runs empty both counters go back to 0, so a conversation of
+ * short messages stays in one warm page and allocates nothing.
  *
- * A write of at most PIPE_BUF bytes goes in whole or waits (its room is counted first); longer ones go in pieces. Whoever
- * changes the ring wakes the other side only when somebody sleeps there. The first sleeper of a side does not join the wait
- * queue but stands in its slot (side->sleeper): two processes in conversation never touch a queue; further sleepers, poll
- * and epoll use the queue.
+ * A write of at most PIPE_BUF bytes goes in whole or waits (its room is counted first); longer ones
+ * go in pieces. Whoever changes the ring wakes the other side only when somebody sleeps there. The
+ * first sleeper of a side does not join the wait queue but stands in its slot (side->sleeper): two
+ * processes in conversation never touch a queue; further sleepers, poll and epoll use the queue.
  *
- * Locking: pipe->lock (mutex: copying may fault). The emptiness and room tests read the counters without it. A sleeper
- * leaves its slot before it can end; the waker looks under RCU.
+ * Locking: pipe->lock (mutex: copying may fault). The emptiness and room tests read the counters
+ * without it. A sleeper leaves its slot before it can end; the waker looks under RCU.
  */
 #include "sys/pipe.h"
 #include "arch/uaccess.h"
@@ -36,15 +37,15 @@ struct side {
 };
 struct pipe {
 	struct mutex lock;
-	u32 slots;                 /* a power of two */
-	u64 head, tail;            /* bytes */
-	char **pages;              /* slots of them; NULL where nothing lies */
+	u32 slots;	/* a power of two */
+	u64 head, tail; /* bytes */
+	char **pages;	/* slots of them; NULL where nothing lies */
 	char *inline_pages[PIPE_SLOTS];
 	char *spare;
 	struct side readable, writable;
-	u32 readers, writers;      /* open files */
-	u32 r_opens, w_opens;      /* FIFO: openings so far */
-	u32 users;                 /* struct files that point here, openers included (fifo_lock) */
+	u32 readers, writers; /* open files */
+	u32 r_opens, w_opens; /* FIFO: openings so far */
+	u32 users;	      /* struct files that point here, openers included (fifo_lock) */
 };
 
 static struct slab_cache *pipe_cache;
@@ -81,10 +82,13 @@ static inline size_t used(const struct pipe *p)
 	return READ_ONCE(p->head) - READ_ONCE(p->tail);
 }
 
-/* The page the tail stands in is not given to the head again: it goes away when the tail leaves it. */
+/*
+ * The page the tail stands in is not given to the head again: it goes away when the tail leaves it.
+ */
 static inline size_t room(const struct pipe *p)
 {
-	return (size_t)p->slots * PAGE_SIZE - (READ_ONCE(p->head) - (READ_ONCE(p->tail) & ~(u64)(PAGE_SIZE - 1)));
+	return (size_t)p->slots * PAGE_SIZE -
+	       (READ_ONCE(p->head) - (READ_ONCE(p->tail) & ~(u64)(PAGE_SIZE - 1)));
 }
 
 static inline u32 slot_of(const struct pipe *p, u64 pos)
@@ -185,27 +189,27 @@ static void wake_side_all(struct side *s)
 }
 
 /* Sleeps until cond or a signal. => 0 or -ERESTARTSYS */
-#define side_wait(s, cond)                                                       \
-	({                                                                       \
-		struct side *_s = (s);                                           \
-		int _err = 0;                                                    \
-		if (likely(!cmpxchg(&_s->sleeper, NULL, current))) {             \
-			for (;;) {                                               \
-				thread_set_state(THREAD_INTERRUPTIBLE);          \
-				if (cond)                                        \
-					break;                                   \
-				if (signal_pending()) {                          \
-					_err = -ERESTARTSYS;                     \
-					break;                                   \
-				}                                                \
-				schedule();                                      \
-			}                                                        \
-			WRITE_ONCE(current->state, THREAD_RUNNING);              \
-			WRITE_ONCE(_s->sleeper, NULL);                           \
-		} else {                                                         \
-			_err = wait_event_interruptible(&_s->queue, cond);       \
-		}                                                                \
-		_err;                                                            \
+#define side_wait(s, cond)                                                                         \
+	({                                                                                         \
+		struct side *_s = (s);                                                             \
+		int _err = 0;                                                                      \
+		if (likely(!cmpxchg(&_s->sleeper, NULL, current))) {                               \
+			for (;;) {                                                                 \
+				thread_set_state(THREAD_INTERRUPTIBLE);                            \
+				if (cond)                                                          \
+					break;                                                     \
+				if (signal_pending()) {                                            \
+					_err = -ERESTARTSYS;                                       \
+					break;                                                     \
+				}                                                                  \
+				schedule();                                                        \
+			}                                                                          \
+			WRITE_ONCE(current->state, THREAD_RUNNING);                                \
+			WRITE_ONCE(_s->sleeper, NULL);                                             \
+		} else {                                                                           \
+			_err = wait_event_interruptible(&_s->queue, cond);                         \
+		}                                                                                  \
+		_err;                                                                              \
 	})
 
 static ssize_t pipe_read(struct file *f, void __user *buf, size_t n, u64 *pos)
@@ -250,7 +254,9 @@ static ssize_t broken_pipe(size_t done)
 	if (done)
 		return done;
 	signal_send_task(current_task(), SIGPIPE,
-			 &(struct ksiginfo){ .code = SI_USER, .pid = current->tgid, .uid = current_proc->cred.uid });
+			 &(struct ksiginfo){ .code = SI_USER,
+					     .pid = current->tgid,
+					     .uid = current_proc->cred.uid });
 	return -EPIPE;
 }
 
@@ -336,7 +342,8 @@ static void leave(struct pipe *p, struct file *f)
 void pipe_shutdown(struct file *f)
 {
 	leave(f->private, f);
-	f->flags |= O_PATH; /* neither reads nor writes any more; the release counts it no second time */
+	/* neither reads nor writes any more; the release counts it no second time */
+	f->flags |= O_PATH;
 }
 
 int pipe_files(struct file *ends[2], u32 flags)
@@ -465,8 +472,8 @@ long pipe_fcntl(struct file *f, unsigned int cmd, u64 arg)
 }
 
 /*
- * ---- opening: a pipe hangs on its inode while somebody has it open. An inode with a name is a FIFO; one without can be
- * opened again through /proc/PID/fd. ----
+ * ---- opening: a pipe hangs on its inode while somebody has it open. An inode with a name is a
+ * FIFO; one without can be opened again through /proc/PID/fd. ----
  */
 
 static void fifo_unuse(struct inode *inode, struct pipe *p)

@@ -2,9 +2,10 @@
 /*
  * poll.c - poll, ppoll, select, pselect6: wait for any of many files.
  *
- * Theory: the first pass asks every file and leaves an entry in each of its wait queues; if nothing is ready the thread
- * sleeps until one entry fires, then asks again (later passes leave nothing). An entry that fires only sets a flag and wakes
- * the thread; all of them are taken out at the end. Entries hold a reference to their file: another thread may close it.
+ * Theory: the first pass asks every file and leaves an entry in each of its wait queues; if nothing
+ * is ready the thread sleeps until one entry fires, then asks again (later passes leave nothing).
+ * An entry that fires only sets a flag and wakes the thread; all of them are taken out at the end.
+ * Entries hold a reference to their file: another thread may close it.
  */
 #include "sys/poll.h"
 #include "arch/uaccess.h"
@@ -167,7 +168,8 @@ static int poll_pass(struct poller *p, struct pollfd *fds, u32 n)
 		fds[i].revents = 0;
 		if (fds[i].fd < 0)
 			continue;
-		fds[i].revents = ask(p, fds[i].fd, &bad) & (fds[i].events | POLLERR | POLLHUP | POLLNVAL);
+		fds[i].revents =
+			ask(p, fds[i].fd, &bad) & (fds[i].events | POLLERR | POLLHUP | POLLNVAL);
 		if (fds[i].revents) {
 			count++;
 			p->pt.queue = NULL; /* we shall not sleep */
@@ -218,7 +220,8 @@ static int do_poll(u64 user, u64 n, ktime_t deadline)
 		ret = poll_wait_for(fds, n, deadline);
 		if (ret >= 0)
 			for (u64 i = 0; i < n; i++)
-				if (copy_to_user((char __user *)user + i * sizeof(*fds) + 6, &fds[i].revents, 2)) {
+				if (copy_to_user((char __user *)user + i * sizeof(*fds) + 6,
+						 &fds[i].revents, 2)) {
 					ret = -EFAULT;
 					break;
 				}
@@ -316,7 +319,8 @@ struct select_sets {
 	unsigned long *in[3], *out[3];
 	u32 words;
 };
-static const u32 select_in[3] = { POLLIN | POLLRDNORM | POLLHUP | POLLERR, POLLOUT | POLLWRNORM | POLLERR, POLLPRI };
+static const u32 select_in[3] = { POLLIN | POLLRDNORM | POLLHUP | POLLERR,
+				  POLLOUT | POLLWRNORM | POLLERR, POLLPRI };
 
 static int select_pass(struct poller *p, struct select_sets *s)
 {
@@ -415,8 +419,9 @@ SYSCALL(select)
 			return -EFAULT;
 		if (tv[0] < 0 || tv[1] < 0)
 			return -EINVAL;
-		deadline = tv[0] > S64_MAX / 2000000000 ? KTIME_MAX :
-							   deadline_of(tv[0] * NSEC_PER_SEC + (u64)tv[1] * 1000);
+		deadline = tv[0] > S64_MAX / 2000000000
+				   ? KTIME_MAX
+				   : deadline_of(tv[0] * NSEC_PER_SEC + (u64)tv[1] * 1000);
 	}
 	ret = do_select(a0, user, deadline);
 	put_time_left(a4, deadline, true);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * proc_files.c - the files of /proc/PID: command line, memory maps, limits, out-of-memory scores; the table procfs shows.
- * Each opens a proc_view, prints from it, and lets go. Formats are Linux's (proc(5)).
+ * proc_files.c - the files of /proc/PID: command line, memory maps, limits, out-of-memory scores;
+ * the table procfs shows. Each opens a proc_view, prints from it, and lets go. Formats are Linux's
+ * (proc(5)).
  */
 #include "lib/parse.h"
 #include "lib/string.h"
@@ -38,7 +39,8 @@ static ssize_t comm_store(const char *text, size_t n, pid_t pid, pid_t tid)
 }
 
 /* Memory of the process between two of its own addresses, at most 64 KiB of it. */
-static int show_user_range(struct seq *seq, struct aspace *mm, unsigned long start, unsigned long end)
+static int show_user_range(struct seq *seq, struct aspace *mm, unsigned long start,
+			   unsigned long end)
 {
 	char *buf = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	size_t total = end > start ? min_t(size_t, end - start, 65536) : 0;
@@ -46,7 +48,8 @@ static int show_user_range(struct seq *seq, struct aspace *mm, unsigned long sta
 	if (!buf)
 		return -ENOMEM;
 	for (size_t done = 0; done < total;) {
-		size_t want = min_t(size_t, total - done, PAGE_SIZE), got = vm_access(mm, start + done, buf, want, 0);
+		size_t want = min_t(size_t, total - done, PAGE_SIZE),
+		       got = vm_access(mm, start + done, buf, want, 0);
 
 		seq_write(seq, buf, got);
 		done += got;
@@ -84,7 +87,8 @@ static int environ_show(struct seq *seq, pid_t pid, pid_t tid)
 }
 
 /* The files that mm/vm prints: the address space is all they need. */
-static int with_mm(struct seq *seq, pid_t pid, pid_t tid, int (*show)(struct seq *, struct aspace *))
+static int with_mm(struct seq *seq, pid_t pid, pid_t tid,
+		   int (*show)(struct seq *, struct aspace *))
 {
 	struct proc_view v;
 	int err = proc_view_open(pid, tid, &v);
@@ -158,14 +162,22 @@ static int limits_show(struct seq *seq, pid_t pid, pid_t tid)
 	static const struct {
 		const char *name, *unit;
 	} rows[RLIM_NLIMITS] = {
-		[RLIMIT_CPU] = { "Max cpu time", "seconds" },     [RLIMIT_FSIZE] = { "Max file size", "bytes" },
-		[RLIMIT_DATA] = { "Max data size", "bytes" },     [RLIMIT_STACK] = { "Max stack size", "bytes" },
-		[RLIMIT_CORE] = { "Max core file size", "bytes" }, [RLIMIT_RSS] = { "Max resident set", "bytes" },
-		[RLIMIT_NPROC] = { "Max processes", "processes" }, [RLIMIT_NOFILE] = { "Max open files", "files" },
-		[RLIMIT_MEMLOCK] = { "Max locked memory", "bytes" }, [RLIMIT_AS] = { "Max address space", "bytes" },
-		[RLIMIT_LOCKS] = { "Max file locks", "locks" },   [RLIMIT_SIGPENDING] = { "Max pending signals", "signals" },
-		[RLIMIT_MSGQUEUE] = { "Max msgqueue size", "bytes" }, [RLIMIT_NICE] = { "Max nice priority", "" },
-		[RLIMIT_RTPRIO] = { "Max realtime priority", "" }, [RLIMIT_RTTIME] = { "Max realtime timeout", "us" },
+		[RLIMIT_CPU] = { "Max cpu time", "seconds" },
+		[RLIMIT_FSIZE] = { "Max file size", "bytes" },
+		[RLIMIT_DATA] = { "Max data size", "bytes" },
+		[RLIMIT_STACK] = { "Max stack size", "bytes" },
+		[RLIMIT_CORE] = { "Max core file size", "bytes" },
+		[RLIMIT_RSS] = { "Max resident set", "bytes" },
+		[RLIMIT_NPROC] = { "Max processes", "processes" },
+		[RLIMIT_NOFILE] = { "Max open files", "files" },
+		[RLIMIT_MEMLOCK] = { "Max locked memory", "bytes" },
+		[RLIMIT_AS] = { "Max address space", "bytes" },
+		[RLIMIT_LOCKS] = { "Max file locks", "locks" },
+		[RLIMIT_SIGPENDING] = { "Max pending signals", "signals" },
+		[RLIMIT_MSGQUEUE] = { "Max msgqueue size", "bytes" },
+		[RLIMIT_NICE] = { "Max nice priority", "" },
+		[RLIMIT_RTPRIO] = { "Max realtime priority", "" },
+		[RLIMIT_RTTIME] = { "Max realtime timeout", "us" },
 	};
 	struct process *p = proc_get(pid);
 
@@ -195,8 +207,9 @@ static int io_show(struct seq *seq, pid_t pid, pid_t tid)
 
 	if (!p)
 		return -ESRCH;
-	seq_printf(seq, "rchar: %llu\nwchar: %llu\nsyscr: %llu\nsyscw: %llu\n", (unsigned long long)p->read_chars,
-		   (unsigned long long)p->write_chars, (unsigned long long)p->read_calls, (unsigned long long)p->write_calls);
+	seq_printf(seq, "rchar: %llu\nwchar: %llu\nsyscr: %llu\nsyscw: %llu\n",
+		   (unsigned long long)p->read_chars, (unsigned long long)p->write_chars,
+		   (unsigned long long)p->read_calls, (unsigned long long)p->write_calls);
 	seq_puts(seq, "read_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n");
 	proc_put(p);
 	return 0;
@@ -231,10 +244,11 @@ static int oom_score_show(struct seq *seq, pid_t pid, pid_t tid)
 	if (err)
 		return err;
 	if (v.mm) {
-		long pages = atomic_long_read(&v.mm->rss_anon) + atomic_long_read(&v.mm->rss_shmem) +
-			     atomic_long_read(&v.mm->pt_pages);
+		long pages = atomic_long_read(&v.mm->rss_anon) +
+			     atomic_long_read(&v.mm->rss_shmem) + atomic_long_read(&v.mm->pt_pages);
 
-		score = clamp(pages * 1000 / max_t(long, totalram_pages, 1) + v.proc->oom_score_adj, 0l, 2000l);
+		score = clamp(pages * 1000 / max_t(long, totalram_pages, 1) + v.proc->oom_score_adj,
+			      0l, 2000l);
 	}
 	seq_printf(seq, "%ld\n", score);
 	proc_view_close(&v);
@@ -262,7 +276,8 @@ static int oom_adj_show(struct seq *seq, pid_t pid, pid_t tid)
 	return 0;
 }
 
-static ssize_t store_oom(const char *text, size_t n, pid_t pid, long lo, long hi, long scale_num, long scale_den)
+static ssize_t store_oom(const char *text, size_t n, pid_t pid, long lo, long hi, long scale_num,
+			 long scale_den)
 {
 	struct process *p;
 	s64 value;
@@ -305,6 +320,9 @@ const struct proc_file proc_files[] = {
 	{ .name = "wchan", .mode = 0444, .show = wchan_show },
 	{ .name = "cgroup", .mode = 0444, .show = cgroup_show },
 	{ .name = "oom_score", .mode = 0444, .show = oom_score_show },
-	{ .name = "oom_score_adj", .mode = 0644, .show = oom_score_adj_show, .store = oom_score_adj_store },
+	{ .name = "oom_score_adj",
+	  .mode = 0644,
+	  .show = oom_score_adj_show,
+	  .store = oom_score_adj_store },
 	{ .name = "oom_adj", .mode = 0644, .show = oom_adj_show, .store = oom_adj_store },
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * proc_system.c - files about the whole machine that programs parse: /proc/{stat,loadavg,uptime,interrupts,cmdline,...}.
- * Formats are Linux's (proc(5)). What needs disks or swap is an empty table until there are any.
+ * proc_system.c - files about the whole machine that programs parse:
+ * /proc/{stat,loadavg,uptime,interrupts,cmdline,...}. Formats are Linux's (proc(5)). What needs
+ * disks or swap is an empty table until there are any.
  */
 #include "arch/bootinfo.h"
 #include "arch/smp.h"
@@ -19,7 +20,8 @@
 
 static void stat_cpu_line(struct seq *seq, const char *name, const struct cpu_times *t)
 {
-	const u64 v[] = { t->user_ns, t->nice_ns, t->system_ns, t->idle_ns, t->iowait_ns, t->irq_ns, t->softirq_ns };
+	const u64 v[] = { t->user_ns,	t->nice_ns, t->system_ns, t->idle_ns,
+			  t->iowait_ns, t->irq_ns,  t->softirq_ns };
 
 	seq_puts(seq, name);
 	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
@@ -79,7 +81,8 @@ static int stat_show(struct seq *seq)
 	for (unsigned int v = 32; v < 256; v++)
 		if (irq_vector_name(v))
 			seq_printf(seq, " %llu", (unsigned long long)vector_total(v));
-	seq_printf(seq, "\nctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %u\nprocs_blocked %u\n",
+	seq_printf(seq,
+		   "\nctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %u\nprocs_blocked %u\n",
 		   (unsigned long long)sched_nr_switches(),
 		   (unsigned long long)((ktime_get_real() - ktime_get()) / NSEC_PER_SEC),
 		   (unsigned long long)sched_nr_forks(), sched_nr_running(), sched_nr_iowait());
@@ -118,8 +121,9 @@ static int uptime_show(struct seq *seq)
 		sched_cpu_times(cpu, &t);
 		idle += t.idle_ns / NS_PER_CLOCK_TICK;
 	}
-	seq_printf(seq, "%llu.%02llu %llu.%02llu\n", (unsigned long long)(up / 100), (unsigned long long)(up % 100),
-		   (unsigned long long)(idle / 100), (unsigned long long)(idle % 100));
+	seq_printf(seq, "%llu.%02llu %llu.%02llu\n", (unsigned long long)(up / 100),
+		   (unsigned long long)(up % 100), (unsigned long long)(idle / 100),
+		   (unsigned long long)(idle % 100));
 	return 0;
 }
 SHOW("/proc/uptime", 0444, uptime_show, NULL);
@@ -151,13 +155,18 @@ SHOW("/proc/interrupts", 0444, interrupts_show, NULL);
 
 static int iomem_show(struct seq *seq)
 {
-	static const char *const kind[] = { "Reserved", "System RAM", "Reserved", "ACPI Tables", "ACPI Non-volatile Storage",
+	static const char *const kind[] = { "Reserved",
+					    "System RAM",
+					    "Reserved",
+					    "ACPI Tables",
+					    "ACPI Non-volatile Storage",
 					    "Unusable memory" };
 
 	for (u32 i = 0; i < boot_info.nr_ranges; i++) {
 		const struct boot_range *r = &boot_info.ranges[i];
 
-		seq_printf(seq, "%08llx-%08llx : %s\n", (unsigned long long)r->start, (unsigned long long)r->end - 1,
+		seq_printf(seq, "%08llx-%08llx : %s\n", (unsigned long long)r->start,
+			   (unsigned long long)r->end - 1,
 			   r->type < ARRAY_SIZE(kind) ? kind[r->type] : "Reserved");
 	}
 	return 0;
@@ -205,7 +214,9 @@ static void print_uuid(struct seq *seq, const u8 *b)
 {
 	for (int i = 0; i < 16; i++)
 		seq_printf(seq, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			   i == 6 ? (b[i] & 0x0f) | 0x40 : i == 8 ? (b[i] & 0x3f) | 0x80 : b[i]);
+			   i == 6   ? (b[i] & 0x0f) | 0x40
+			   : i == 8 ? (b[i] & 0x3f) | 0x80
+				    : b[i]);
 	seq_putc(seq, '\n');
 }
 

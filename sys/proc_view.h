@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* proc_view.h - a referenced look at one process or thread, from which the files of /proc/PID are printed. */
+/*
+ * proc_view.h - a referenced look at one process or thread, from which the files of /proc/PID are
+ * printed.
+ */
 #ifndef SYS_PROC_VIEW_H
 #define SYS_PROC_VIEW_H
 
@@ -8,7 +11,7 @@
 
 /* One process (tid 0), one of its threads, or a kernel thread (proc NULL), held by references. */
 struct proc_view {
-	struct process *proc; /* NULL: kernel thread */
+	struct process *proc;  /* NULL: kernel thread */
 	struct thread *thread; /* NULL: no thread is left (zombie) */
 	struct aspace *mm;     /* NULL: none (any more) */
 };

@@ -2,14 +2,16 @@
 /*
  * process.c - the tables: who exists, by what number, in which group and session.
  *
- * Theory: two hash tables, pid -> process and tid -> thread. Writers hold proc_tree_lock; readers need only RCU, so kill(2)
- * and /proc never stop a fork. A process is in the table until its parent has reaped it; a thread until it exits.
+ * Theory: two hash tables, pid -> process and tid -> thread. Writers hold proc_tree_lock; readers
+ * need only RCU, so kill(2) and /proc never stop a fork. A process is in the table until its parent
+ * has reaped it; a thread until it exits.
  *
- * Groups and sessions have no objects of their own: they are numbers in the processes. Sending to a group walks the list of
- * all processes. Its price is linear, but groups are signalled by people and shells, not in loops; what it buys is that
- * fork and exit, which do run in loops, have nothing to maintain. One invariant needs care: a pid must not be handed out
- * again while it is still some group's or session's number. PF_LEADER marks pids that ever became one; the struct of such
- * a process stays (PF_REAPED, on held_list) until nobody carries its number.
+ * Groups and sessions have no objects of their own: they are numbers in the processes. Sending to a
+ * group walks the list of all processes. Its price is linear, but groups are signalled by people
+ * and shells, not in loops; what it buys is that fork and exit, which do run in loops, have nothing
+ * to maintain. One invariant needs care: a pid must not be handed out again while it is still some
+ * group's or session's number. PF_LEADER marks pids that ever became one; the struct of such a
+ * process stays (PF_REAPED, on held_list) until nobody carries its number.
  *
  * Locking: proc_tree_lock (a spinlock, IRQs on) > proc->lock (IRQs off).
  */
@@ -33,16 +35,15 @@ static u32 nr_processes, nr_tasks; /* (t) */
 
 static inline struct hlist_head *bucket(struct hlist_head *table, pid_t nr)
 {
-	return &table[(u32)nr % PID_BUCKETS]; /* numbers are handed out in sequence: no mixing needed */
+	/* numbers are handed out in sequence: no mixing needed */
+	return &table[(u32)nr % PID_BUCKETS];
 }
 
 struct process *proc_find(pid_t pid)
 {
 	struct process *p;
 
-	hlist_for_each_entry_rcu(p, bucket(pid_hash, pid), pid_node)
-		if (p->pid == pid)
-			return p;
+	hlist_for_each_entry_rcu(p, bucket(pid_hash, pid), pid_node) if (p->pid == pid) return p;
 	return NULL;
 }
 
@@ -62,9 +63,8 @@ struct task *task_find(pid_t tid)
 {
 	struct task *t;
 
-	hlist_for_each_entry_rcu(t, bucket(tid_hash, tid), tid_node)
-		if (t->thread.tid == tid)
-			return t;
+	hlist_for_each_entry_rcu(t, bucket(tid_hash, tid),
+				 tid_node) if (t->thread.tid == tid) return t;
 	return NULL;
 }
 
@@ -212,7 +212,10 @@ bool pgrp_exists_locked(pid_t pgid, pid_t sid)
 	return false;
 }
 
-/* A group is orphaned when no member has a parent in the same session but another group: nobody there can continue it. */
+/*
+ * A group is orphaned when no member has a parent in the same session but another group: nobody
+ * there can continue it.
+ */
 bool pgrp_orphaned_locked(pid_t pgid, const struct process *without)
 {
 	struct process *p;
@@ -220,7 +223,8 @@ bool pgrp_orphaned_locked(pid_t pgid, const struct process *without)
 	list_for_each_entry(p, &proc_list, all_node) {
 		struct process *up = p->parent;
 
-		if (p->pgid != pgid || p == without || (p->flags & PF_ZOMBIE) || !up || up == init_process)
+		if (p->pgid != pgid || p == without || (p->flags & PF_ZOMBIE) || !up ||
+		    up == init_process)
 			continue;
 		if (up->pgid != pgid && up->sid == p->sid)
 			return false;
@@ -273,8 +277,8 @@ u32 proc_nr_threads_total(void)
 }
 
 /*
- * Address space, files and fs of another process hang on its threads; each thread lets go of them in exit under proc->lock,
- * so a pointer seen under that lock has a reference to copy.
+ * Address space, files and fs of another process hang on its threads; each thread lets go of them
+ * in exit under proc->lock, so a pointer seen under that lock has a reference to copy.
  */
 struct aspace *proc_get_mm(struct process *p)
 {
@@ -283,7 +287,8 @@ struct aspace *proc_get_mm(struct process *p)
 
 	proc_lock(p);
 	list_for_each_entry(t, &p->threads, thread_node) {
-		mm = READ_ONCE(t->thread.mm); /* goes without the lock; put only after it was held once more */
+		/* goes without the lock; put only after it was held once more */
+		mm = READ_ONCE(t->thread.mm);
 		if (mm) {
 			aspace_get(mm);
 			break;

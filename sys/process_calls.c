@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* process_calls.c - who am I, who is my group, what are my limits: the calls that only read or set numbers. */
+/*
+ * process_calls.c - who am I, who is my group, what are my limits: the calls that only read or set
+ * numbers.
+ */
 #include "kernel/time.h"
 #include "lib/string.h"
 #include "sys/files.h"
@@ -161,7 +164,8 @@ static int limit_set(struct process *p, u32 which, const struct rlimit *new)
 	else
 		*old = *new;
 	spin_unlock(&proc_tree_lock);
-	if (!ret && (which == RLIMIT_AS || which == RLIMIT_DATA || which == RLIMIT_STACK || which == RLIMIT_MEMLOCK))
+	if (!ret && (which == RLIMIT_AS || which == RLIMIT_DATA || which == RLIMIT_STACK ||
+		     which == RLIMIT_MEMLOCK))
 		limits_to_aspace(p);
 	if (!ret && which == RLIMIT_CPU && new->cur != RLIM_INFINITY)
 		timers_rlimit_cpu(p);
@@ -215,7 +219,8 @@ SYSCALL(setrlimit)
 
 struct user_rusage {
 	s64 utime_sec, utime_usec, stime_sec, stime_usec;
-	s64 maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv, nsignals, nvcsw, nivcsw;
+	s64 maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, msgsnd, msgrcv,
+		nsignals, nvcsw, nivcsw;
 };
 
 int rusage_to_user(u64 user, const struct process_times *t)
@@ -237,7 +242,8 @@ int rusage_to_user(u64 user, const struct process_times *t)
 
 static unsigned long mm_rss(struct aspace *mm)
 {
-	return atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) + atomic_long_read(&mm->rss_shmem);
+	return atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) +
+	       atomic_long_read(&mm->rss_shmem);
 }
 
 unsigned long mm_maxrss(struct aspace *mm)
@@ -310,7 +316,8 @@ SYSCALL(unshare)
 {
 	struct task *task = current_task();
 
-	if (a0 & ~(CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD))
+	if (a0 &
+	    ~(CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD))
 		return a0 & CLONE_NEW_ANY ? -EPERM : -EINVAL;
 	if ((a0 & (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)) && current_proc->nr_threads > 1)
 		return -EINVAL;

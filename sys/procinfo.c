@@ -2,9 +2,10 @@
 /*
  * procinfo.c - processes as procfs sees them: who exists, the files of each, and the magic links.
  *
- * Problem: a reader of /proc/PID looks at a process that may be dying. Idea: every file opens a proc_view, which holds
- * references on the process, one thread and the address space, prints from it, and lets go; nothing is cached between
- * reads. Kernel threads appear too, with no process behind them.
+ * Problem: a reader of /proc/PID looks at a process that may be dying. Idea: every file opens a
+ * proc_view, which holds references on the process, one thread and the address space, prints from
+ * it, and lets go; nothing is cached between reads. Kernel threads appear too, with no process
+ * behind them.
  */
 #include "kernel/rcu.h"
 #include "lib/err.h"
@@ -81,7 +82,9 @@ char proc_view_state(const struct proc_view *v)
 	if (s & THREAD_STOPPED)
 		return 'T';
 	if (s & (THREAD_UNINTERRUPTIBLE | THREAD_KILLABLE))
-		return v->proc ? 'D' : 'I'; /* a kernel thread without work is idle, not waiting for a disk */
+		return v->proc ? 'D'
+			       /* a kernel thread without work is idle, not waiting for a disk */
+			       : 'I';
 	return s & THREAD_DEAD ? 'Z' : 'R';
 }
 

@@ -6,8 +6,8 @@
 #include "kernel/show.h"
 #include "sys/process.h"
 
-void procinfo_init(void); /* sets proc_ops */
-void oom_hooks_init(void); /* sets oom_ops */
+void procinfo_init(void);	   /* sets proc_ops */
+void oom_hooks_init(void);	   /* sets oom_ops */
 long oom_score(struct process *p); /* thousandths of memory it claims */
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * procstat.c - /proc/PID/{stat,statm,status}: the three files that ps, top and free of procps and busybox parse. Fields,
- * order and units are Linux's (proc(5)); what Quire does not have prints as zero.
+ * procstat.c - /proc/PID/{stat,statm,status}: the three files that ps, top and free of procps and
+ * busybox parse. Fields, order and units are Linux's (proc(5)); what Quire does not have prints as
+ * zero.
  */
 #include "lib/string.h"
 #include "mm/phys/zone.h"
@@ -14,7 +15,8 @@
 
 static unsigned long mm_rss(struct aspace *mm)
 {
-	long pages = atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) + atomic_long_read(&mm->rss_shmem);
+	long pages = atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) +
+		     atomic_long_read(&mm->rss_shmem);
 
 	return pages > 0 ? pages : 0;
 }
@@ -103,25 +105,31 @@ int proc_stat_show(struct seq *seq, pid_t pid, pid_t tid)
 	struct thread *t = v.thread;
 	u64 start = t ? t->start_ns : v.proc ? v.proc->start_ns : 0;
 
-	seq_printf(seq, "%d (%s) %c %d %d %d %u %d 0 ", tid ? tid : pid, proc_view_comm(&v), proc_view_state(&v), n.ppid,
-		   n.pgid, n.sid, tty_number(n.tty), n.tpgid);
+	seq_printf(seq, "%d (%s) %c %d %d %d %u %d 0 ", tid ? tid : pid, proc_view_comm(&v),
+		   proc_view_state(&v), n.ppid, n.pgid, n.sid, tty_number(n.tty), n.tpgid);
 	seq_printf(seq, "%llu %llu %llu %llu %llu %llu %llu %llu ", (unsigned long long)n.t.min_flt,
 		   (unsigned long long)n.children.min_flt, (unsigned long long)n.t.maj_flt,
-		   (unsigned long long)n.children.maj_flt, (unsigned long long)(n.t.utime_ns / NS_PER_CLOCK_TICK),
+		   (unsigned long long)n.children.maj_flt,
+		   (unsigned long long)(n.t.utime_ns / NS_PER_CLOCK_TICK),
 		   (unsigned long long)(n.t.stime_ns / NS_PER_CLOCK_TICK),
 		   (unsigned long long)(n.children.utime_ns / NS_PER_CLOCK_TICK),
 		   (unsigned long long)(n.children.stime_ns / NS_PER_CLOCK_TICK));
-	seq_printf(seq, "%d %d %u 0 %llu %lu %lu %lu ", t ? kernel_priority(t) : 20, t ? t->nice : 0, n.nr_threads,
-		   (unsigned long long)(start / NS_PER_CLOCK_TICK), mm ? mm->total_vm << PAGE_SHIFT : 0, mm ? mm_rss(mm) : 0,
+	seq_printf(seq, "%d %d %u 0 %llu %lu %lu %lu ", t ? kernel_priority(t) : 20,
+		   t ? t->nice : 0, n.nr_threads, (unsigned long long)(start / NS_PER_CLOCK_TICK),
+		   mm ? mm->total_vm << PAGE_SHIFT : 0, mm ? mm_rss(mm) : 0,
 		   v.proc ? (unsigned long)v.proc->rlim[RLIMIT_RSS].cur : RLIM_INFINITY);
-	seq_printf(seq, "%lu %lu %lu 0 0 ", mm ? mm->start_code : 0, mm ? mm->end_code : 0, mm ? mm->stack_start : 0);
-	seq_printf(seq, "%llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0 ", (unsigned long long)(n.pending & 0x7fffffff),
-		   (unsigned long long)(n.blocked & 0x7fffffff), (unsigned long long)(n.ignored & 0x7fffffff),
-		   (unsigned long long)(n.caught & 0x7fffffff), v.proc ? v.proc->exit_signal : 0, t ? t->cpu : 0,
-		   t ? t->rt_prio : 0, t ? t->policy : 0);
-	seq_printf(seq, "%lu %lu %lu %lu %lu %lu %lu %d\n", mm ? mm->start_data : 0, mm ? mm->end_data : 0,
-		   mm ? mm->brk_start : 0, mm ? mm->arg_start : 0, mm ? mm->arg_end : 0, mm ? mm->env_start : 0,
-		   mm ? mm->env_end : 0, v.proc ? v.proc->exit_code : 0);
+	seq_printf(seq, "%lu %lu %lu 0 0 ", mm ? mm->start_code : 0, mm ? mm->end_code : 0,
+		   mm ? mm->stack_start : 0);
+	seq_printf(seq, "%llu %llu %llu %llu 0 0 0 %d %u %u %u 0 0 0 ",
+		   (unsigned long long)(n.pending & 0x7fffffff),
+		   (unsigned long long)(n.blocked & 0x7fffffff),
+		   (unsigned long long)(n.ignored & 0x7fffffff),
+		   (unsigned long long)(n.caught & 0x7fffffff), v.proc ? v.proc->exit_signal : 0,
+		   t ? t->cpu : 0, t ? t->rt_prio : 0, t ? t->policy : 0);
+	seq_printf(seq, "%lu %lu %lu %lu %lu %lu %lu %d\n", mm ? mm->start_data : 0,
+		   mm ? mm->end_data : 0, mm ? mm->brk_start : 0, mm ? mm->arg_start : 0,
+		   mm ? mm->arg_end : 0, mm ? mm->env_start : 0, mm ? mm->env_end : 0,
+		   v.proc ? v.proc->exit_code : 0);
 	proc_view_close(&v);
 	return 0;
 }
@@ -135,11 +143,14 @@ int proc_statm_show(struct seq *seq, pid_t pid, pid_t tid)
 		return err;
 	if (v.mm) {
 		struct aspace *mm = v.mm;
-		unsigned long text = (ALIGN_UP(mm->end_code, PAGE_SIZE) - ALIGN_DOWN(mm->start_code, PAGE_SIZE)) >> PAGE_SHIFT;
+		unsigned long text = (ALIGN_UP(mm->end_code, PAGE_SIZE) -
+				      ALIGN_DOWN(mm->start_code, PAGE_SIZE)) >>
+				     PAGE_SHIFT;
 
 		seq_printf(seq, "%lu %lu %lu %lu 0 %lu 0\n", mm->total_vm, mm_rss(mm),
-			   (unsigned long)(atomic_long_read(&mm->rss_file) + atomic_long_read(&mm->rss_shmem)), text,
-			   mm->data_vm + mm->stack_vm);
+			   (unsigned long)(atomic_long_read(&mm->rss_file) +
+					   atomic_long_read(&mm->rss_shmem)),
+			   text, mm->data_vm + mm->stack_vm);
 	} else {
 		seq_puts(seq, "0 0 0 0 0 0 0\n");
 	}
@@ -168,7 +179,8 @@ static const char *state_word(char c)
 static void status_memory(struct seq *seq, struct aspace *mm)
 {
 	unsigned long rss = mm_rss(mm), kb = PAGE_SIZE / 1024;
-	unsigned long text = (ALIGN_UP(mm->end_code, PAGE_SIZE) - ALIGN_DOWN(mm->start_code, PAGE_SIZE)) >> 10;
+	unsigned long text =
+		(ALIGN_UP(mm->end_code, PAGE_SIZE) - ALIGN_DOWN(mm->start_code, PAGE_SIZE)) >> 10;
 
 	seq_printf(seq, "VmPeak:\t%8lu kB\n", mm->total_vm * kb);
 	seq_printf(seq, "VmSize:\t%8lu kB\n", mm->total_vm * kb);
@@ -178,7 +190,8 @@ static void status_memory(struct seq *seq, struct aspace *mm)
 	seq_printf(seq, "VmRSS:\t%8lu kB\n", rss * kb);
 	seq_printf(seq, "RssAnon:\t%8lu kB\n", (unsigned long)atomic_long_read(&mm->rss_anon) * kb);
 	seq_printf(seq, "RssFile:\t%8lu kB\n", (unsigned long)atomic_long_read(&mm->rss_file) * kb);
-	seq_printf(seq, "RssShmem:\t%8lu kB\n", (unsigned long)atomic_long_read(&mm->rss_shmem) * kb);
+	seq_printf(seq, "RssShmem:\t%8lu kB\n",
+		   (unsigned long)atomic_long_read(&mm->rss_shmem) * kb);
 	seq_printf(seq, "VmData:\t%8lu kB\n", mm->data_vm * kb);
 	seq_printf(seq, "VmStk:\t%8lu kB\n", mm->stack_vm * kb);
 	seq_printf(seq, "VmExe:\t%8lu kB\n", text);
@@ -187,7 +200,8 @@ static void status_memory(struct seq *seq, struct aspace *mm)
 	seq_printf(seq, "VmSwap:\t%8lu kB\n", 0ul);
 }
 
-static void status_ids(struct seq *seq, const struct proc_view *v, pid_t id, const struct numbers *n)
+static void status_ids(struct seq *seq, const struct proc_view *v, pid_t id,
+		       const struct numbers *n)
 {
 	static const struct cred root;
 	const struct cred *c = v->proc ? &v->proc->cred : &root;
@@ -196,13 +210,15 @@ static void status_ids(struct seq *seq, const struct proc_view *v, pid_t id, con
 
 	seq_printf(seq, "Umask:\t%04o\n", fs ? fs->umask : 0022);
 	seq_printf(seq, "State:\t%c (%s)\n", proc_view_state(v), state_word(proc_view_state(v)));
-	seq_printf(seq, "Tgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n", v->proc ? v->proc->pid : id, id, n->ppid);
+	seq_printf(seq, "Tgid:\t%d\nNgid:\t0\nPid:\t%d\nPPid:\t%d\nTracerPid:\t0\n",
+		   v->proc ? v->proc->pid : id, id, n->ppid);
 	seq_printf(seq, "Uid:\t%u\t%u\t%u\t%u\n", c->uid, c->euid, c->suid, c->fsuid);
 	seq_printf(seq, "Gid:\t%u\t%u\t%u\t%u\n", c->gid, c->egid, c->sgid, c->fsgid);
 	seq_printf(seq, "FDSize:\t%u\nGroups:\t", files ? files->size : 0);
 	for (u32 i = 0; i < c->nr_groups; i++)
 		seq_printf(seq, "%u ", c->groups[i]);
-	seq_printf(seq, "\nNStgid:\t%d\nNSpid:\t%d\nNSpgid:\t%d\nNSsid:\t%d\n", v->proc ? v->proc->pid : id, id, n->pgid, n->sid);
+	seq_printf(seq, "\nNStgid:\t%d\nNSpid:\t%d\nNSpgid:\t%d\nNSsid:\t%d\n",
+		   v->proc ? v->proc->pid : id, id, n->pgid, n->sid);
 	if (fs)
 		fs_put(fs);
 	if (files)
@@ -216,8 +232,9 @@ static void status_signals(struct seq *seq, const struct proc_view *v, const str
 		   v->proc ? (unsigned long long)v->proc->rlim[RLIMIT_SIGPENDING].cur : 0ull);
 	seq_printf(seq, "SigPnd:\t%016llx\nShdPnd:\t%016llx\n", (unsigned long long)n->pending,
 		   (unsigned long long)n->shared_pending);
-	seq_printf(seq, "SigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n", (unsigned long long)n->blocked,
-		   (unsigned long long)n->ignored, (unsigned long long)n->caught);
+	seq_printf(seq, "SigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n",
+		   (unsigned long long)n->blocked, (unsigned long long)n->ignored,
+		   (unsigned long long)n->caught);
 }
 
 static void status_places(struct seq *seq, const struct thread *t)
@@ -234,7 +251,8 @@ static void status_places(struct seq *seq, const struct thread *t)
 	seq_puts(seq, "\nMems_allowed_list:\t");
 	seq_bitmap_list(seq, &mems, nr_nodes);
 	seq_printf(seq, "\nvoluntary_ctxt_switches:\t%llu\nnonvoluntary_ctxt_switches:\t%llu\n",
-		   t ? (unsigned long long)t->nvcsw : 0ull, t ? (unsigned long long)t->nivcsw : 0ull);
+		   t ? (unsigned long long)t->nvcsw : 0ull,
+		   t ? (unsigned long long)t->nivcsw : 0ull);
 }
 
 int proc_status_show(struct seq *seq, pid_t pid, pid_t tid)
@@ -251,7 +269,8 @@ int proc_status_show(struct seq *seq, pid_t pid, pid_t tid)
 	if (v.mm)
 		status_memory(seq, v.mm);
 	status_signals(seq, &v, &n);
-	seq_puts(seq, "CapInh:\t0000000000000000\nCapPrm:\t000001ffffffffff\nCapEff:\t000001ffffffffff\n");
+	seq_puts(seq, "CapInh:\t0000000000000000\nCapPrm:\t000001ffffffffff\nCapEff:"
+		      "\t000001ffffffffff\n");
 	seq_puts(seq, "CapBnd:\t000001ffffffffff\nCapAmb:\t0000000000000000\n");
 	seq_printf(seq, "NoNewPrivs:\t%d\nSeccomp:\t0\n", v.proc ? v.proc->no_new_privs : 0);
 	status_places(seq, v.thread);

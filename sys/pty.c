@@ -2,9 +2,9 @@
 /*
  * pty.c - pseudo terminals: /dev/ptmx makes a pair, the slave is /dev/pts/N (136:N).
  *
- * What the master writes is what a serial line would receive: it goes through the slave's line discipline. What the slave
- * (or its echo) writes lands in the master's raw ring, which the master reads as it is. So only one mutex is involved, the
- * slave's; the ring has its spinlock.
+ * What the master writes is what a serial line would receive: it goes through the slave's line
+ * discipline. What the slave (or its echo) writes lands in the master's raw ring, which the master
+ * reads as it is. So only one mutex is involved, the slave's; the ring has its spinlock.
  *
  * A pair lives until both halves are closed. When the master goes the slave is hung up.
  */
@@ -29,7 +29,8 @@ static DEFINE_MUTEX(pty_lock, RANK_TTY);
 
 static struct pty_pair *pair_of(struct tty *tty)
 {
-	return tty->is_master ? container_of(tty, struct pty_pair, master) : container_of(tty, struct pty_pair, slave);
+	return tty->is_master ? container_of(tty, struct pty_pair, master)
+			      : container_of(tty, struct pty_pair, slave);
 }
 
 static void half_free(struct tty *tty)
@@ -150,13 +151,17 @@ static ssize_t ptm_write(struct file *f, const void __user *user, size_t n, u64 
 	while (done < n) {
 		size_t part = min(n - done, sizeof(chunk));
 
-		/* A canonical line that fills the ring is discarded by the discipline: do not wait for it. */
+		/*
+		 * A canonical line that fills the ring is discarded by the discipline: do not wait
+		 * for it.
+		 */
 		if (!(slave->termios.lflag & ICANON) && slave_room(slave) < sizeof(chunk) * 2) {
 			int err;
 
 			if (f->flags & O_NONBLOCK)
 				return done ? (ssize_t)done : -EAGAIN;
-			err = wait_event_interruptible(&m->write_wait, slave_room(slave) >= sizeof(chunk) * 2);
+			err = wait_event_interruptible(&m->write_wait,
+						       slave_room(slave) >= sizeof(chunk) * 2);
 			if (err)
 				return done ? (ssize_t)done : err;
 		}
@@ -238,7 +243,8 @@ static void slave_node(int index, bool make)
 		current_task()->as_kernel = true;
 	if (make)
 		/* the node is root's: let another user reach the slave he has just made */
-		devfs_node(name, S_IFCHR | (current_proc->cred.euid ? 0666 : 0620), MKDEV(136, index));
+		devfs_node(name, S_IFCHR | (current_proc->cred.euid ? 0666 : 0620),
+			   MKDEV(136, index));
 	else
 		devfs_remove(name);
 	if (current->proc)

@@ -33,7 +33,8 @@ static int check_policy(const struct task *t, int policy, int prio)
 {
 	u64 limit = t->proc->rlim[RLIMIT_RTPRIO].cur;
 
-	if (policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE && !is_rt(policy))
+	if (policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE &&
+	    !is_rt(policy))
 		return -EINVAL;
 	if (prio < 0 || prio > 99 || is_rt(policy) != (prio != 0))
 		return -EINVAL;
@@ -110,12 +111,16 @@ SYSCALL(sched_getparam)
 
 SYSCALL(sched_get_priority_max)
 {
-	return is_rt(a0) ? 99 : a0 == SCHED_OTHER || a0 == SCHED_BATCH || a0 == SCHED_IDLE ? 0 : -EINVAL;
+	return is_rt(a0)						    ? 99
+	       : a0 == SCHED_OTHER || a0 == SCHED_BATCH || a0 == SCHED_IDLE ? 0
+									    : -EINVAL;
 }
 
 SYSCALL(sched_get_priority_min)
 {
-	return is_rt(a0) ? 1 : a0 == SCHED_OTHER || a0 == SCHED_BATCH || a0 == SCHED_IDLE ? 0 : -EINVAL;
+	return is_rt(a0)						    ? 1
+	       : a0 == SCHED_OTHER || a0 == SCHED_BATCH || a0 == SCHED_IDLE ? 0
+									    : -EINVAL;
 }
 
 SYSCALL(sched_rr_get_interval)
@@ -258,13 +263,17 @@ static int set_one(struct task *t, int nice)
 {
 	if (!may_change(t))
 		return -EPERM;
-	if (nice < t->thread.nice && current_proc->cred.euid && (u64)(20 - nice) > t->proc->rlim[RLIMIT_NICE].cur)
+	if (nice < t->thread.nice && current_proc->cred.euid &&
+	    (u64)(20 - nice) > t->proc->rlim[RLIMIT_NICE].cur)
 		return -EACCES;
 	sched_set_nice(&t->thread, nice);
 	return 0;
 }
 
-/* Calls fn for every thread meant; the best (getpriority: largest) result, -ESRCH when there is none. */
+/*
+ * Calls fn for every thread meant; the best (getpriority: largest) result, -ESRCH when there is
+ * none.
+ */
 static int for_each_meant(int which, u32 who, int (*fn)(struct task *t, int arg), int arg)
 {
 	struct process *p;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * shm.c - System V shared memory: the table of segments, shmget and shmctl. Attaching is shm_attach.c.
+ * shm.c - System V shared memory: the table of segments, shmget and shmctl. Attaching is
+ * shm_attach.c.
  *
- * Theory: a segment is an unlinked tmpfs file with an entry in a table. Each VMA that shows it counts as one attachment
- * (the VMA's open and close hooks, so fork and partial unmapping count right). IPC_RMID takes the key away at once and the
- * segment goes when the last attachment does; until then it may still be attached by its id, as on Linux.
+ * Theory: a segment is an unlinked tmpfs file with an entry in a table. Each VMA that shows it
+ * counts as one attachment (the VMA's open and close hooks, so fork and partial unmapping count
+ * right). IPC_RMID takes the key away at once and the segment goes when the last attachment does;
+ * until then it may still be attached by its id, as on Linux.
  *
  * An id is table index + generation * SHM_SLOTS, so an old id does not hit a new segment.
- * Locking: shm_lock (spinlock) guards the table and every field of a segment. A segment has one reference per attachment,
- * one while it is in the table, and one for whoever works with it; the last one puts the file (which may sleep, so never
- * under shm_lock).
+ * Locking: shm_lock (spinlock) guards the table and every field of a segment. A segment has one
+ * reference per attachment, one while it is in the table, and one for whoever works with it; the
+ * last one puts the file (which may sleep, so never under shm_lock).
  */
 #include "fs/fcntl.h"
 #include "kernel/param.h"
@@ -26,7 +28,17 @@
 #define IPC_CREAT 01000
 #define IPC_EXCL 02000
 #define IPC_PRIVATE 0
-enum { IPC_RMID, IPC_SET, IPC_STAT, IPC_INFO, SHM_LOCK = 11, SHM_UNLOCK, SHM_STAT, SHM_INFO, SHM_STAT_ANY };
+enum {
+	IPC_RMID,
+	IPC_SET,
+	IPC_STAT,
+	IPC_INFO,
+	SHM_LOCK = 11,
+	SHM_UNLOCK,
+	SHM_STAT,
+	SHM_INFO,
+	SHM_STAT_ANY
+};
 #define SHM_LOCKED 02000
 
 DEFINE_SPINLOCK(shm_lock, RANK_FILES);
@@ -124,7 +136,8 @@ static bool owner(const struct segment *s)
 
 static struct segment *segment_new(int key, size_t bytes, int flags)
 {
-	struct segment *s = vm_may_commit(VM_ACCOUNT, pages_of(bytes)) ? kzalloc(sizeof(*s), GFP_KERNEL) : NULL;
+	struct segment *s =
+		vm_may_commit(VM_ACCOUNT, pages_of(bytes)) ? kzalloc(sizeof(*s), GFP_KERNEL) : NULL;
 	char name[16];
 
 	if (!s)
@@ -241,9 +254,20 @@ _Static_assert(sizeof(struct user_ds) == 112, "layout of struct shmid64_ds");
 static void fill_ds(const struct segment *s, struct user_ds *ds)
 {
 	*ds = (struct user_ds){
-		.key = s->key, .uid = s->uid, .gid = s->gid, .cuid = s->cuid, .cgid = s->cgid, .mode = s->mode,
-		.seq = s->id / SHM_SLOTS, .segsz = s->bytes, .atime = s->atime, .dtime = s->dtime, .ctime = s->ctime,
-		.cpid = s->cpid, .lpid = s->lpid, .nattch = s->nattch,
+		.key = s->key,
+		.uid = s->uid,
+		.gid = s->gid,
+		.cuid = s->cuid,
+		.cgid = s->cgid,
+		.mode = s->mode,
+		.seq = s->id / SHM_SLOTS,
+		.segsz = s->bytes,
+		.atime = s->atime,
+		.dtime = s->dtime,
+		.ctime = s->ctime,
+		.cpid = s->cpid,
+		.lpid = s->lpid,
+		.nattch = s->nattch,
 	};
 }
 
@@ -301,7 +325,8 @@ static long lock_segment(struct segment *s, bool on)
 	if (!owner(s))
 		return -EPERM;
 	spin_lock(&shm_lock);
-	s->mode = on ? s->mode | SHM_LOCKED : s->mode & ~SHM_LOCKED; /* nothing is swapped here: locked it is */
+	/* nothing is swapped here: locked it is */
+	s->mode = on ? s->mode | SHM_LOCKED : s->mode & ~SHM_LOCKED;
 	spin_unlock(&shm_lock);
 	return 0;
 }
@@ -325,8 +350,8 @@ static long info(int cmd, u64 user)
 	sum.used = nr_segments;
 	sum.total = total_pages;
 	spin_unlock(&shm_lock);
-	if (cmd == IPC_INFO ? copy_to_user((void __user *)user, limits, sizeof(limits)) :
-			      copy_to_user((void __user *)user, &sum, sizeof(sum)))
+	if (cmd == IPC_INFO ? copy_to_user((void __user *)user, limits, sizeof(limits))
+			    : copy_to_user((void __user *)user, &sum, sizeof(sum)))
 		return -EFAULT;
 	return top;
 }
@@ -382,15 +407,19 @@ static int sysvipc_show(struct seq *seq)
 {
 	struct segment *s;
 
-	seq_puts(seq, "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      atime"
+	seq_puts(seq, "       key      shmid perms                  size  cpid  lpid nattch   uid  "
+		      " gid  cuid  cgid      atime"
 		      "      dtime      ctime                   rss                  swap\n");
 	for (int i = 0; i < SHM_SLOTS && READ_ONCE(table); i++) {
 		s = segment_by_index(i);
 		if (!s)
 			continue;
-		seq_printf(seq, "%10d %10d  %4o %21lu %5u %5u  %5llu %5u %5u %5u %5u %10lld %10lld %10lld %21lu %21lu\n", s->key,
-			   s->id, s->mode, s->bytes, s->cpid, s->lpid, (unsigned long long)s->nattch, s->uid, s->gid,
-			   s->cuid, s->cgid, (long long)s->atime, (long long)s->dtime, (long long)s->ctime,
+		seq_printf(seq,
+			   "%10d %10d  %4o %21lu %5u %5u  %5llu %5u %5u %5u %5u %10lld %10lld "
+			   "%10lld %21lu %21lu\n",
+			   s->key, s->id, s->mode, s->bytes, s->cpid, s->lpid,
+			   (unsigned long long)s->nattch, s->uid, s->gid, s->cuid, s->cgid,
+			   (long long)s->atime, (long long)s->dtime, (long long)s->ctime,
 			   READ_ONCE(s->file->inode->mapping->nr_pages) * PAGE_SIZE, 0ul);
 		segment_put(s);
 	}

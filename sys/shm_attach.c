@@ -2,8 +2,9 @@
 /*
  * shm_attach.c - shmat and shmdt: segments of System V shared memory in address spaces.
  *
- * An attachment is an ordinary shared mapping of the segment's file whose VMAs carry hooks; cutting such a VMA in two makes
- * two attachments, as on Linux. shmdt finds the pieces again by their distance from the address that was attached.
+ * An attachment is an ordinary shared mapping of the segment's file whose VMAs carry hooks; cutting
+ * such a VMA in two makes two attachments, as on Linux. shmdt finds the pieces again by their
+ * distance from the address that was attached.
  * Locking: aspace->lock, then shm_lock.
  */
 #include "mm/vm/aspace.h"
@@ -101,7 +102,8 @@ SYSCALL(shmat)
 }
 
 /* The next part of the attachment that began at base: [*start, *end). */
-static struct segment *part_of(unsigned long base, unsigned long from, unsigned long *start, unsigned long *end)
+static struct segment *part_of(unsigned long base, unsigned long from, unsigned long *start,
+			       unsigned long *end)
 {
 	struct aspace *mm = current->mm;
 	struct segment *s = NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shm_internal.h - a segment of System V shared memory, shared by shm.c and shm_attach.c; the locking is told in shm.c. */
+/*
+ * shm_internal.h - a segment of System V shared memory, shared by shm.c and shm_attach.c; the
+ * locking is told in shm.c.
+ */
 #ifndef SYS_SHM_INTERNAL_H
 #define SYS_SHM_INTERNAL_H
 
@@ -13,8 +16,8 @@ struct segment {
 	u32 mode, uid, gid, cuid, cgid;
 	size_t bytes;
 	struct file *file;
-	u32 refs;     /* (shm_lock) */
-	u64 nattch;   /* (shm_lock) */
+	u32 refs;   /* (shm_lock) */
+	u64 nattch; /* (shm_lock) */
 	pid_t cpid, lpid;
 	s64 atime, dtime, ctime;
 };

@@ -2,10 +2,12 @@
 /*
  * sigframe.c - the frame a handler runs on, and the way back.
  *
- * The layout is the x86-64 Linux ABI (libc's restorer, unwinders and programs that edit the context know it): return
- * address of the restorer, ucontext, siginfo, and above them the 512-byte FXSAVE area, 64-byte aligned. Everything the way
- * back reads is hostile: segments are set here, flags are masked, MXCSR is masked before it reaches the FPU, addresses are
- * left to the exit path (which returns with iretq when sysretq would fault in the kernel).
+ * The layout is the x86-64 Linux ABI (libc's restorer, unwinders and programs that edit the context
+ * know it): return address of the restorer, ucontext, siginfo, and above them the 512-byte FXSAVE
+ * area, 64-byte aligned. Everything the way
+ * back reads is hostile: segments are set here, flags are masked, MXCSR is masked before it reaches
+ * the FPU, addresses are left to the exit path (which returns with iretq when sysretq would fault
+ * in the kernel).
  */
 #include "arch/uaccess.h"
 #include "kernel/preempt.h"
@@ -21,7 +23,8 @@ struct stack_user {
 	u64 size;
 };
 struct sigcontext_user {
-	u64 r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, rflags;
+	u64 r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip,
+		rflags;
 	u16 cs, gs, fs, ss;
 	u64 err, trapno, oldmask, cr2, fpstate, reserved[8];
 };
@@ -58,7 +61,8 @@ void signal_copy_info(void *to128, const struct ksiginfo *info)
 	w[0] = info->signo;
 	w[1] = info->error;
 	w[2] = info->code;
-	if (info->code <= 0 || (info->code == SI_KERNEL && !(sigmask(info->signo) & SIG_SYNC_SET))) {
+	if (info->code <= 0 ||
+	    (info->code == SI_KERNEL && !(sigmask(info->signo) & SIG_SYNC_SET))) {
 		w[4] = info->pid;
 		w[5] = info->uid;
 		q[3] = info->value;
@@ -92,17 +96,39 @@ static int altstack_flags(const struct task *t, u64 sp)
 
 static void fill_stack(const struct task *t, u64 sp, struct stack_user *st)
 {
-	*st = (struct stack_user){ .sp = t->sas_sp, .size = t->sas_size,
-				   .flags = altstack_flags(t, sp) | (s32)(t->sas_flags & SS_AUTODISARM) };
+	*st = (struct stack_user){ .sp = t->sas_sp,
+				   .size = t->sas_size,
+				   .flags = altstack_flags(t, sp) |
+					    (s32)(t->sas_flags & SS_AUTODISARM) };
 }
 
-static void fill_context(struct sigcontext_user *c, const struct pt_regs *r, const struct task *t, sigset_t mask)
+static void fill_context(struct sigcontext_user *c, const struct pt_regs *r, const struct task *t,
+			 sigset_t mask)
 {
 	*c = (struct sigcontext_user){
-		.r8 = r->r8, .r9 = r->r9, .r10 = r->r10, .r11 = r->r11, .r12 = r->r12, .r13 = r->r13,
-		.r14 = r->r14, .r15 = r->r15, .rdi = r->rdi, .rsi = r->rsi, .rbp = r->rbp, .rbx = r->rbx,
-		.rdx = r->rdx, .rax = r->rax, .rcx = r->rcx, .rsp = r->rsp, .rip = r->rip, .rflags = r->rflags,
-		.cs = r->cs, .ss = r->ss, .err = t->trap_error, .trapno = t->trap_nr, .oldmask = mask,
+		.r8 = r->r8,
+		.r9 = r->r9,
+		.r10 = r->r10,
+		.r11 = r->r11,
+		.r12 = r->r12,
+		.r13 = r->r13,
+		.r14 = r->r14,
+		.r15 = r->r15,
+		.rdi = r->rdi,
+		.rsi = r->rsi,
+		.rbp = r->rbp,
+		.rbx = r->rbx,
+		.rdx = r->rdx,
+		.rax = r->rax,
+		.rcx = r->rcx,
+		.rsp = r->rsp,
+		.rip = r->rip,
+		.rflags = r->rflags,
+		.cs = r->cs,
+		.ss = r->ss,
+		.err = t->trap_error,
+		.trapno = t->trap_nr,
+		.oldmask = mask,
 		.cr2 = t->trap_addr,
 	};
 }
@@ -116,7 +142,8 @@ static void fresh_fpu(struct thread *th)
 	preempt_enable();
 }
 
-int signal_setup_frame(struct pt_regs *regs, const struct ksigaction *act, const struct ksiginfo *info, sigset_t mask)
+int signal_setup_frame(struct pt_regs *regs, const struct ksigaction *act,
+		       const struct ksiginfo *info, sigset_t mask)
 {
 	struct task *t = current_task();
 	struct rt_sigframe frame;
@@ -233,7 +260,8 @@ SYSCALL(rt_sigreturn)
 	struct pt_regs *regs = arch_user_regs(&current->arch);
 	struct ucontext_user uc;
 
-	if (copy_struct_from_user(&uc, (void __user *)(regs->rsp - 8 + offsetof(struct rt_sigframe, uc))))
+	if (copy_struct_from_user(
+		    &uc, (void __user *)(regs->rsp - 8 + offsetof(struct rt_sigframe, uc))))
 		goto bad;
 	if (restore_fpu(uc.mc.fpstate))
 		goto bad;

@@ -2,18 +2,21 @@
 /*
  * signal.c - sending: from an event to a bit in somebody's pending set.
  *
- * Theory: a signal is sent to a process (any thread that does not block it may take it) or to one thread. Pending sets are
- * bit masks; details (who sent it) queue beside them. The receiver is told by USER_WORK_SIGNAL in its user_work word: set by
- * the sender together with a wake-up, tested by every return to user mode and by every interruptible sleep, cleared only by
- * the receiver under its proc->lock when nothing deliverable is left (signal_recalc).
+ * Theory: a signal is sent to a process (any thread that does not block it may take it) or to one
+ * thread. Pending sets are bit masks; details (who sent it) queue beside them. The receiver is told
+ * by USER_WORK_SIGNAL in its user_work word: set by the sender together with a wake-up, tested by
+ * every return to user mode and by every interruptible sleep, cleared only by the receiver under
+ * its proc->lock when nothing deliverable is left (signal_recalc).
  *
- * A signal whose effect is certain death is not left for the receiver to find: the sender decides the exit code and marks
- * every thread with SIGKILL at once, so that also threads in killable sleeps go.
+ * A signal whose effect is certain death is not left for the receiver to find: the sender decides
+ * the exit code and marks every thread with SIGKILL at once, so that also threads in killable
+ * sleeps go.
  *
- * Signal actions are shared between relatives until one of them changes something (fork and exec mostly never do).
+ * Signal actions are shared between relatives until one of them changes something (fork and exec
+ * mostly never do).
  *
- * Locking: proc->lock covers pending sets, masks, actions, thread list. Senders may be timers, so it is held with softirqs
- * off; interrupts stay on, for a process may have any number of threads.
+ * Locking: proc->lock covers pending sets, masks, actions, thread list. Senders may be timers, so
+ * it is held with softirqs off; interrupts stay on, for a process may have any number of threads.
  */
 #include "sys/signal.h"
 #include "lib/string.h"
@@ -217,8 +220,8 @@ void signal_recalc(struct task *t)
 {
 	struct process *p = t->proc;
 
-	if (((t->pending.set | p->pending.set) & ~t->blocked) || t->stop_pending || p->tell_continued ||
-	    t->first_run)
+	if (((t->pending.set | p->pending.set) & ~t->blocked) || t->stop_pending ||
+	    p->tell_continued || t->first_run)
 		__atomic_fetch_or(&t->thread.arch.user_work, USER_WORK_SIGNAL, __ATOMIC_SEQ_CST);
 	else if (READ_ONCE(t->thread.arch.user_work) & USER_WORK_SIGNAL)
 		__atomic_fetch_and(&t->thread.arch.user_work, ~USER_WORK_SIGNAL, __ATOMIC_SEQ_CST);
@@ -273,7 +276,8 @@ static bool is_fatal(struct process *p, const struct task *t, int sig)
 {
 	sigset_t mask = sigmask(sig);
 
-	if ((p->flags & PF_GROUP_EXIT) || (p->actions->caught & mask) || ((SIG_STOP_SET | SIG_IGNORED_SET) & mask))
+	if ((p->flags & PF_GROUP_EXIT) || (p->actions->caught & mask) ||
+	    ((SIG_STOP_SET | SIG_IGNORED_SET) & mask))
 		return false;
 	if ((p->flags & PF_UNKILLABLE) || (p->actions->ignored & mask))
 		return false;
@@ -296,7 +300,10 @@ static void complete_signal(struct process *p, struct task *t, int sig)
 		signal_wake(t, sig == SIGKILL);
 }
 
-/* A stop signal cancels a pending SIGCONT and the other way round; SIGCONT also sets stopped threads going. */
+/*
+ * A stop signal cancels a pending SIGCONT and the other way round; SIGCONT also sets stopped
+ * threads going.
+ */
 static void job_control(struct process *p, int sig)
 {
 	struct task *t;
@@ -321,13 +328,17 @@ static void job_control(struct process *p, int sig)
 		t->stop_pending = false;
 		if (t->stopped) {
 			t->stopped = false;
-			__atomic_fetch_or(&t->thread.arch.user_work, USER_WORK_SIGNAL, __ATOMIC_SEQ_CST);
+			__atomic_fetch_or(&t->thread.arch.user_work, USER_WORK_SIGNAL,
+					  __ATOMIC_SEQ_CST);
 			thread_wake(&t->thread, THREAD_STOPPED);
 		}
 	}
 }
 
-/* Dropped on arrival? Not when the receiver blocks or waits for it: it may change its mind before it looks. */
+/*
+ * Dropped on arrival? Not when the receiver blocks or waits for it: it may change its mind before
+ * it looks.
+ */
 static bool drop(struct process *p, const struct task *t, int sig)
 {
 	if (p->flags & (PF_ZOMBIE | PF_GROUP_EXIT))
@@ -355,7 +366,9 @@ static int send_locked(struct process *p, struct task *t, int sig, const struct 
 	if (sig < SIGRTMIN && (pend->set & sigmask(sig)))
 		return 0;
 	if (sig != SIGKILL) {
-		q = pend->nr < p->rlim[RLIMIT_SIGPENDING].cur ? slab_alloc(sigqueue_cache, GFP_ATOMIC) : NULL;
+		q = pend->nr < p->rlim[RLIMIT_SIGPENDING].cur
+			    ? slab_alloc(sigqueue_cache, GFP_ATOMIC)
+			    : NULL;
 		if (q) {
 			q->owner = NULL;
 			if (info)
@@ -438,15 +451,16 @@ int signal_send_pgrp(pid_t pgid, int sig, const struct ksiginfo *info)
 
 void signal_kill_process(struct process *p)
 {
-
-
 	proc_lock(p);
 	if (!(p->flags & (PF_ZOMBIE | PF_GROUP_EXIT)))
 		begin_group_exit(p, SIGKILL);
 	proc_unlock(p);
 }
 
-/* A fault of the current thread: it cannot be put off, so a blocked or ignored signal falls back to its default. */
+/*
+ * A fault of the current thread: it cannot be put off, so a blocked or ignored signal falls back to
+ * its default.
+ */
 void signal_force_info(const struct ksiginfo *info)
 {
 	struct process *p = current_proc;

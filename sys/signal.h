@@ -46,9 +46,10 @@ typedef u64 sigset_t; /* bit n-1 = signal n */
 #define SIG_UNBLOCKABLE (sigmask(SIGKILL) | sigmask(SIGSTOP))
 #define SIG_STOP_SET (sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) | sigmask(SIGTTOU))
 #define SIG_IGNORED_SET (sigmask(SIGCONT) | sigmask(SIGCHLD) | sigmask(SIGWINCH) | sigmask(SIGURG))
-#define SIG_SYNC_SET \
-	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) | sigmask(SIGFPE) | sigmask(SIGSYS))
-#define SIG_CORE_SET                                                                                     \
+#define SIG_SYNC_SET                                                                               \
+	(sigmask(SIGSEGV) | sigmask(SIGBUS) | sigmask(SIGILL) | sigmask(SIGTRAP) |                 \
+	 sigmask(SIGFPE) | sigmask(SIGSYS))
+#define SIG_CORE_SET                                                                               \
 	(SIG_SYNC_SET | sigmask(SIGQUIT) | sigmask(SIGABRT) | sigmask(SIGXCPU) | sigmask(SIGXFSZ))
 
 #define SI_USER 0
@@ -89,10 +90,10 @@ struct sigactions { /* shared copy-on-write between relatives; writers own it al
 
 struct ksiginfo { /* kernel form; the 128-byte form is made when it goes to user mode */
 	int signo, error, code;
-	pid_t pid;     /* sender or child; timer id for SI_TIMER */
-	u32 uid;       /* sender; overrun count for SI_TIMER */
-	int status;    /* SIGCHLD */
-	u64 value;     /* sigqueue/timer value, or fault address, or band */
+	pid_t pid;	  /* sender or child; timer id for SI_TIMER */
+	u32 uid;	  /* sender; overrun count for SI_TIMER */
+	int status;	  /* SIGCHLD */
+	u64 value;	  /* sigqueue/timer value, or fault address, or band */
 	u64 utime, stime; /* SIGCHLD, in clock ticks */
 };
 struct sigqueue {
@@ -110,14 +111,18 @@ struct process;
 struct task;
 
 /*
- * Sending. info NULL: SI_KERNEL. => any context (thread context with IRQs on or softirq); p and task referenced by the
- * caller or RCU. 0, -EAGAIN (queue limit, real-time signals from sigqueue only).
+ * Sending. info NULL: SI_KERNEL. => any context (thread context with IRQs on or softirq); p and
+ * task referenced by the caller or RCU. 0, -EAGAIN (queue limit, real-time signals from sigqueue
+ * only).
  */
 int signal_send_process(struct process *p, int sig, const struct ksiginfo *info);
 int signal_send_task(struct task *t, int sig, const struct ksiginfo *info);
 /* The current thread, not to be blocked or ignored away (faults). */
 void signal_force(int sig, int code, u64 addr);
-/* Puts a preallocated entry (a timer's) on the queue. => p->lock; false: it is still queued or the signal is ignored */
+/*
+ * Puts a preallocated entry (a timer's) on the queue. => p->lock; false: it is still queued or the
+ * signal is ignored
+ */
 bool signal_send_queued_locked(struct process *p, struct task *t, struct sigqueue *q);
 /* Every process of a group. => thread context; 0 or -ESRCH */
 int signal_send_pgrp(pid_t pgid, int sig, const struct ksiginfo *info);
@@ -126,24 +131,28 @@ int signal_send_pgrp_locked(pid_t pgid, int sig, const struct ksiginfo *info);
 void signal_kill_process(struct process *p); /* SIGKILL, whoever it is (OOM) */
 
 /* Parts used across sys/. */
-void signal_recalc(struct task *t);              /* => proc->lock; sets or clears USER_WORK_SIGNAL of the current */
-void signal_set_blocked(sigset_t mask);          /* the current thread's mask */
-int signal_dequeue(struct task *t, sigset_t mask, struct ksiginfo *info); /* => proc->lock; signal or 0 */
-void signal_wake(struct task *t, bool fatal);    /* => proc->lock */
+/* => proc->lock; sets or clears USER_WORK_SIGNAL of the current */
+void signal_recalc(struct task *t);
+void signal_set_blocked(sigset_t mask); /* the current thread's mask */
+/* => proc->lock; signal or 0 */
+int signal_dequeue(struct task *t, sigset_t mask, struct ksiginfo *info);
+void signal_wake(struct task *t, bool fatal);			 /* => proc->lock */
 void signal_remove_everywhere(struct process *p, sigset_t mask); /* => p->lock */
 void signal_force_info(const struct ksiginfo *info);
 int signal_mask_arg(u64 user, u64 size, sigset_t *mask); /* 0, -EINVAL, -EFAULT */
 extern const struct trap_ops sys_trap_ops;
-void signal_fix_set(struct sigpending *pend, int sig); /* an entry was taken out by hand: is the bit still right? */
-void signal_flush(struct sigpending *p);         /* frees queue */
+/* an entry was taken out by hand: is the bit still right? */
+void signal_fix_set(struct sigpending *pend, int sig);
+void signal_flush(struct sigpending *p);			 /* frees queue */
 void signal_copy_info(void *to128, const struct ksiginfo *info); /* 128-byte user form */
-struct sigactions *sigactions_share(struct process *p); /* fork */
+struct sigactions *sigactions_share(struct process *p);		 /* fork */
 /* Takes p->lock with p->actions owned by p alone. 0 or -ENOMEM (lock not taken). */
 int sigactions_lock_own(struct process *p);
 void sigactions_put(struct sigactions *a);
-int signal_exec_reset(struct process *p);        /* exec: handlers to default; 0 or -ENOMEM */
+int signal_exec_reset(struct process *p);	  /* exec: handlers to default; 0 or -ENOMEM */
 void signal_return_to_user(struct pt_regs *regs); /* trap_ops->user_return */
-int signal_setup_frame(struct pt_regs *regs, const struct ksigaction *act, const struct ksiginfo *info, sigset_t mask);
+int signal_setup_frame(struct pt_regs *regs, const struct ksigaction *act,
+		       const struct ksiginfo *info, sigset_t mask);
 bool signal_is_ignored(struct process *p, int sig); /* => proc->lock */
 /* ppoll, pselect, epoll_pwait, sigsuspend: temporary mask; put back at the return to user mode. */
 void signal_set_temporary_mask(sigset_t mask);

@@ -159,8 +159,6 @@ static int try_dequeue(struct task *t, sigset_t set, struct ksiginfo *info)
 
 static void stop_waiting(struct task *t)
 {
-
-
 	proc_lock(t->proc);
 	t->wait_set = 0;
 	signal_recalc(t);
@@ -178,7 +176,10 @@ static int wait_for_signal(struct task *t, sigset_t set, ktime_t deadline, struc
 		if (sig || timed_out)
 			break;
 		if (signal_pending()) {
-			/* Something: one of ours is taken by the next dequeue, else a signal with its own effect. */
+			/*
+			 * Something: one of ours is taken by the next dequeue, else a signal with
+			 * its own effect.
+			 */
 			sig = try_dequeue(t, set, info);
 			if (!sig)
 				sig = -EINTR;
@@ -230,8 +231,8 @@ static bool may_signal(const struct process *p, int sig)
 {
 	const struct cred *c = &current_proc->cred;
 
-	if (!c->euid || c->euid == p->cred.suid || c->euid == p->cred.uid || c->uid == p->cred.suid ||
-	    c->uid == p->cred.uid)
+	if (!c->euid || c->euid == p->cred.suid || c->euid == p->cred.uid ||
+	    c->uid == p->cred.suid || c->uid == p->cred.uid)
 		return true;
 	return sig == SIGCONT && p->sid == current_proc->sid;
 }
@@ -267,7 +268,9 @@ static int kill_many(pid_t pgid, int sig, const struct ksiginfo *info)
 
 static struct ksiginfo from_me(int sig, int code)
 {
-	return (struct ksiginfo){ .signo = sig, .code = code, .pid = current->tgid, .uid = current_proc->cred.uid };
+	return (struct ksiginfo){
+		.signo = sig, .code = code, .pid = current->tgid, .uid = current_proc->cred.uid
+	};
 }
 
 SYSCALL(kill)
@@ -335,7 +338,9 @@ static int info_arg(u64 user, int sig, pid_t target, struct ksiginfo *info)
 
 	if (copy_from_user(raw, (void __user *)user, sizeof(raw)))
 		return -EFAULT;
-	*info = (struct ksiginfo){ .signo = sig, .error = w[1], .code = w[2], .pid = w[4], .uid = w[5] };
+	*info = (struct ksiginfo){
+		.signo = sig, .error = w[1], .code = w[2], .pid = w[4], .uid = w[5]
+	};
 	memcpy(&info->value, raw + 24, 8);
 	if ((info->code >= 0 || info->code == SI_TKILL) && target != current->tgid)
 		return -EPERM;

@@ -2,17 +2,19 @@
 /*
  * signal_deliver.c - receiving: what a thread does with its signals on the way back to user mode.
  *
- * Order of questions: is the whole process to die? is it to stop? is the parent to be told that we go on? then one signal
- * after the other: ignored, default action, or a handler frame. One frame per visit; the entry stubs call again while
- * USER_WORK_SIGNAL is set.
+ * Order of questions: is the whole process to die? is it to stop? is the parent to be told that we
+ * go on? then one signal
+ * after the other: ignored, default action, or a handler frame. One frame per visit; the entry
+ * stubs call again while USER_WORK_SIGNAL is set.
  *
- * Interrupted system calls: they return one of four internal codes. With a handler to run, ERESTARTSYS restarts only under
- * SA_RESTART, ERESTARTNOINTR always, the others become -EINTR. Without a handler (stopped and continued, ignored) all
- * restart: the instruction pointer goes back over the 2-byte syscall; ERESTART_RESTARTBLOCK through restart_syscall(2),
- * because its time-out has to shrink.
+ * Interrupted system calls: they return one of four internal codes. With a handler to run,
+ * ERESTARTSYS restarts only under SA_RESTART, ERESTARTNOINTR always, the others become -EINTR.
+ * Without a handler (stopped and continued, ignored) all
+ * restart: the instruction pointer goes back over the 2-byte syscall; ERESTART_RESTARTBLOCK through
+ * restart_syscall(2), because its time-out has to shrink.
  *
- * Group stop: the thread that takes the stop signal marks the others and counts them in stop_wanted; the last one to lie
- * down tells the parent.
+ * Group stop: the thread that takes the stop signal marks the others and counts them in
+ * stop_wanted; the last one to lie down tells the parent.
  */
 #include "arch/trap.h"
 #include "kernel/printk.h"
@@ -27,7 +29,9 @@
 static void tell_parent_job(struct process *p, int code, int status)
 {
 	struct process *parent;
-	struct ksiginfo info = { .signo = SIGCHLD, .code = code, .pid = p->pid, .uid = p->cred.uid, .status = status };
+	struct ksiginfo info = {
+		.signo = SIGCHLD, .code = code, .pid = p->pid, .uid = p->cred.uid, .status = status
+	};
 	bool wanted;
 
 	spin_lock(&proc_tree_lock);
@@ -183,8 +187,6 @@ static bool default_action(struct task *t, struct process *p, int sig)
 /* SA_RESETHAND: one shot. => no lock */
 static void reset_action(struct process *p, int sig)
 {
-
-
 	if (sigactions_lock_own(p))
 		return;
 	p->actions->action[sig - 1].handler = SIG_DFL;
@@ -324,12 +326,13 @@ static void log_fault(struct pt_regs *regs, int sig, u64 addr, u64 error)
 	if ((current_proc->actions->caught & sigmask(sig)) || now < next_ns)
 		return;
 	next_ns = now + NSEC_PER_SEC / 10;
-	pr_info("%s[%d]: signal %d at ip %llx sp %llx, address %llx error %llx", current->comm, current->tid, sig,
-		(unsigned long long)regs->rip, (unsigned long long)regs->rsp, (unsigned long long)addr,
-		(unsigned long long)error);
+	pr_info("%s[%d]: signal %d at ip %llx sp %llx, address %llx error %llx", current->comm,
+		current->tid, sig, (unsigned long long)regs->rip, (unsigned long long)regs->rsp,
+		(unsigned long long)addr, (unsigned long long)error);
 }
 
-static void user_exception(struct pt_regs *regs, int sig, int code, unsigned long addr, int trapno, u64 error)
+static void user_exception(struct pt_regs *regs, int sig, int code, unsigned long addr, int trapno,
+			   u64 error)
 {
 	struct task *t = current_task();
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * signalfd.c - blocked signals as records to read. The file holds a set; the signals are those of whoever reads.
+ * signalfd.c - blocked signals as records to read. The file holds a set; the signals are those of
+ * whoever reads.
  *
- * poll and epoll leave entries in the wait queue of the process that asks, and an epoll can outlive that process (a child has
- * it). So the file pins every process that ever polled it: entries are gone before the file is, and the file before the pins.
+ * poll and epoll leave entries in the wait queue of the process that asks, and an epoll can outlive
+ * that process (a child has it). So the file pins every process that ever polled it: entries are
+ * gone before the file is, and the file before the pins.
  */
 #include "arch/uaccess.h"
 #include "lib/string.h"
@@ -91,7 +93,8 @@ static int dequeue(sigset_t set, struct ksiginfo *info)
 
 static sigset_t pending_in(sigset_t set)
 {
-	return (READ_ONCE(current_task()->pending.set) | READ_ONCE(current_proc->pending.set)) & set;
+	return (READ_ONCE(current_task()->pending.set) | READ_ONCE(current_proc->pending.set)) &
+	       set;
 }
 
 static ssize_t signalfd_read(struct file *f, void __user *buf, size_t n, u64 *pos)
@@ -112,7 +115,8 @@ static ssize_t signalfd_read(struct file *f, void __user *buf, size_t n, u64 *po
 				break;
 			if (f->flags & O_NONBLOCK)
 				return -EAGAIN;
-			err = wait_event_interruptible(&current_proc->signalfd_wait, pending_in(set));
+			err = wait_event_interruptible(&current_proc->signalfd_wait,
+						       pending_in(set));
 			if (err)
 				return err;
 			continue;

@@ -2,8 +2,9 @@
 /*
  * socket.c - socketpair(AF_UNIX); every other socket is refused.
  *
- * A stream pair is two pipes crossed over. A datagram or seqpacket pair keeps message boundaries: each direction is a queue
- * of messages. Both hide behind the same file operations. No names, no descriptors in messages.
+ * A stream pair is two pipes crossed over. A datagram or seqpacket pair keeps message boundaries:
+ * each direction is a queue of messages. Both hide behind the same file operations. No names, no
+ * descriptors in messages.
  */
 #include "arch/uaccess.h"
 #include "mm/kmem/slab.h"
@@ -42,9 +43,9 @@ struct pair {
 };
 struct sock {
 	int type;
-	struct file *rx, *tx;    /* stream: ends of two pipes */
+	struct file *rx, *tx; /* stream: ends of two pipes */
 	bool rx_shut, tx_shut;
-	struct pair *pair;       /* datagrams */
+	struct pair *pair; /* datagrams */
 	struct direction *in, *out;
 };
 
@@ -57,7 +58,8 @@ static void follow_flags(struct file *pipe, const struct file *f)
 
 /* ---- datagrams ---- */
 
-static ssize_t dgram_read(struct sock *s, bool nonblock, void __user *buf, size_t n, bool peek, size_t *full)
+static ssize_t dgram_read(struct sock *s, bool nonblock, void __user *buf, size_t n, bool peek,
+			  size_t *full)
 {
 	struct direction *d = s->in;
 	struct message *m;
@@ -70,10 +72,13 @@ static ssize_t dgram_read(struct sock *s, bool nonblock, void __user *buf, size_
 			break;
 		mutex_unlock(&d->lock);
 		if (READ_ONCE(d->writer_gone) || READ_ONCE(d->reader_gone))
-			return s->type == SOCK_SEQPACKET || d->reader_gone ? 0 : nonblock ? -EAGAIN : -ECONNRESET;
+			return s->type == SOCK_SEQPACKET || d->reader_gone ? 0
+			       : nonblock				   ? -EAGAIN
+									   : -ECONNRESET;
 		if (nonblock)
 			return -EAGAIN;
-		ret = wait_event_interruptible(&d->readable, !list_empty(&d->messages) || READ_ONCE(d->writer_gone) ||
+		ret = wait_event_interruptible(&d->readable, !list_empty(&d->messages) ||
+								     READ_ONCE(d->writer_gone) ||
 								     READ_ONCE(d->reader_gone));
 		if (ret)
 			return ret;
@@ -121,9 +126,10 @@ static ssize_t dgram_write(struct sock *s, bool nonblock, const void __user *buf
 			return n;
 		}
 		mutex_unlock(&d->lock);
-		err = nonblock ? -EAGAIN :
-				 wait_event_interruptible(&d->writable, READ_ONCE(d->bytes) + n <= QUEUE_BYTES ||
-									  READ_ONCE(d->reader_gone));
+		err = nonblock ? -EAGAIN
+			       : wait_event_interruptible(&d->writable,
+							  READ_ONCE(d->bytes) + n <= QUEUE_BYTES ||
+								  READ_ONCE(d->reader_gone));
 	}
 	kfree(m);
 	return err;
@@ -303,7 +309,8 @@ static int make_ends(int type, struct sock *s[2])
 
 static int make_files(int type, u32 flags, struct file *files[2])
 {
-	struct sock *s[2] = { kzalloc(sizeof(struct sock), GFP_KERNEL), kzalloc(sizeof(struct sock), GFP_KERNEL) };
+	struct sock *s[2] = { kzalloc(sizeof(struct sock), GFP_KERNEL),
+			      kzalloc(sizeof(struct sock), GFP_KERNEL) };
 	int err = -ENOMEM;
 
 	if (!s[0] || !s[1])
@@ -340,7 +347,8 @@ SYSCALL(socketpair)
 	if (flags & ~(O_NONBLOCK | O_CLOEXEC))
 		return -EINVAL;
 	if (a0 != AF_UNIX)
-		return a0 == 2 || a0 == 10 ? -EOPNOTSUPP : -EAFNOSUPPORT; /* INET, INET6: no pairs there */
+		return a0 == 2 || a0 == 10 ? -EOPNOTSUPP
+					   : -EAFNOSUPPORT; /* INET, INET6: no pairs there */
 	if (type != SOCK_STREAM && type != SOCK_DGRAM && type != SOCK_SEQPACKET)
 		return -ESOCKTNOSUPPORT;
 	if (a2 > 1)
@@ -396,10 +404,10 @@ static long refuse(int fd, int error)
 	return error;
 }
 
-#define REFUSED(name, error)                  \
-	SYSCALL(name)                         \
-	{                                     \
-		return refuse(a0, error);     \
+#define REFUSED(name, error)                                                                       \
+	SYSCALL(name)                                                                              \
+	{                                                                                          \
+		return refuse(a0, error);                                                          \
 	}
 REFUSED(connect, -EISCONN)
 REFUSED(bind, -EINVAL)
@@ -472,8 +480,9 @@ static long do_message(int fd, u64 user, u32 flags, bool send)
 			ret = -EFAULT;
 			break;
 		}
-		n = send ? sock_send(f.file, (void __user *)v.base, v.len, flags) :
-			   sock_receive(f.file, (void __user *)v.base, v.len, total ? flags | MSG_DONTWAIT : flags, &full);
+		n = send ? sock_send(f.file, (void __user *)v.base, v.len, flags)
+			 : sock_receive(f.file, (void __user *)v.base, v.len,
+					total ? flags | MSG_DONTWAIT : flags, &full);
 		if (n < 0) {
 			ret = n;
 			break;
@@ -541,7 +550,8 @@ static long put_name(int fd, u64 name, u64 len)
 	if (ret)
 		return ret;
 	fd_put(f);
-	if (get_user_u32(&room, (u32 __user *)len) || copy_to_user((void __user *)name, &family, min_t(u32, room, 2)))
+	if (get_user_u32(&room, (u32 __user *)len) ||
+	    copy_to_user((void __user *)name, &family, min_t(u32, room, 2)))
 		return -EFAULT;
 	return put_user_u32(2, (u32 __user *)len);
 }
@@ -574,7 +584,8 @@ SYSCALL(getsockopt)
 	else if (a1 == 1 && (a2 == 7 || a2 == 8)) /* buffer sizes */
 		value = QUEUE_BYTES;
 	fd_put(f);
-	if (get_user_u32(&room, (u32 __user *)a4) || copy_to_user((void __user *)a3, &value, min_t(u32, room, 4)))
+	if (get_user_u32(&room, (u32 __user *)a4) ||
+	    copy_to_user((void __user *)a3, &value, min_t(u32, room, 4)))
 		return -EFAULT;
 	return put_user_u32(min_t(u32, room, 4), (u32 __user *)a4);
 }

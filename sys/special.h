@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* special.h - files without a name: eventfd, signalfd, timerfd, epoll, socket pairs; SysV shared memory. */
+/*
+ * special.h - files without a name: eventfd, signalfd, timerfd, epoll, socket pairs; SysV shared
+ * memory.
+ */
 #ifndef SYS_SPECIAL_H
 #define SYS_SPECIAL_H
 

@@ -2,8 +2,10 @@
 /*
  * syscall.c - from a number to a function, and the few helpers every call uses for its arguments.
  *
- * The table is built from sys/syscall_list.h; a listed call nobody defined has a NULL slot (weak reference), as has every
- * number not listed: -ENOSYS, and one log line per number, so that one sees what a new program would like to have.
+ * The table is built from sys/syscall_list.h; a listed call nobody defined has a NULL slot (weak
+ * reference), as has every
+ * number not listed: -ENOSYS, and one log line per number, so that one sees what a new program
+ * would like to have.
  */
 #include "sys/syscall.h"
 #include "arch/trap.h"
@@ -38,22 +40,24 @@ static noinline long unknown_call(u64 nr)
 
 		if (now >= next_ns) {
 			next_ns = now + NSEC_PER_SEC;
-			pr_info("syscall: no call %llu (asked by %s, pid %d)", (unsigned long long)nr, current->comm,
-				current->tgid);
+			pr_info("syscall: no call %llu (asked by %s, pid %d)",
+				(unsigned long long)nr, current->comm, current->tgid);
 		}
 	} else if (!test_and_set_bit(nr, reported)) {
-		pr_info("syscall: no call %llu (%s), first asked by %s, pid %d", (unsigned long long)nr,
-			syscall_name(nr), current->comm, current->tgid);
+		pr_info("syscall: no call %llu (%s), first asked by %s, pid %d",
+			(unsigned long long)nr, syscall_name(nr), current->comm, current->tgid);
 	}
 	return -ENOSYS;
 }
 
 static noinline void dispatch_traced(struct pt_regs *regs, syscall_fn fn)
 {
-	u64 nr = regs->orig_rax, args[6] = { regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8, regs->r9 };
+	u64 nr = regs->orig_rax,
+	    args[6] = { regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8, regs->r9 };
 
 	syscall_trace_enter(nr, args);
-	regs->rax = fn ? fn(args[0], args[1], args[2], args[3], args[4], args[5]) : unknown_call(nr);
+	regs->rax =
+		fn ? fn(args[0], args[1], args[2], args[3], args[4], args[5]) : unknown_call(nr);
 	syscall_trace_exit(nr, args, regs->rax);
 }
 

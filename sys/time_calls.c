@@ -6,9 +6,19 @@
 #include "sys/syscall.h"
 #include "sys/timers.h"
 
-enum { CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME, CLOCK_THREAD_CPUTIME, CLOCK_MONOTONIC_RAW,
-       CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME, CLOCK_REALTIME_ALARM, CLOCK_BOOTTIME_ALARM,
-       CLOCK_TAI = 11 };
+enum {
+	CLOCK_REALTIME,
+	CLOCK_MONOTONIC,
+	CLOCK_PROCESS_CPUTIME,
+	CLOCK_THREAD_CPUTIME,
+	CLOCK_MONOTONIC_RAW,
+	CLOCK_REALTIME_COARSE,
+	CLOCK_MONOTONIC_COARSE,
+	CLOCK_BOOTTIME,
+	CLOCK_REALTIME_ALARM,
+	CLOCK_BOOTTIME_ALARM,
+	CLOCK_TAI = 11
+};
 #define TIMER_ABSTIME 1
 
 /* Clocks of other processes and threads: ~pid << 3 | thread << 2 | kind */
@@ -99,7 +109,9 @@ SYSCALL(clock_getres)
 
 	if (err || !a1)
 		return err;
-	return timespec_put(a1, clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE ? NSEC_PER_TICK : 1);
+	return timespec_put(a1, clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE
+					? NSEC_PER_TICK
+					: 1);
 }
 
 SYSCALL(clock_settime)
@@ -217,7 +229,8 @@ SYSCALL(clock_nanosleep)
 		return err;
 	if (clock == CLOCK_THREAD_CPUTIME)
 		return -EINVAL;
-	if (clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE)
+	if (clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_REALTIME_COARSE ||
+	    clock == CLOCK_MONOTONIC_COARSE)
 		return -EOPNOTSUPP;
 	err = timespec_arg(a2, &ns);
 	if (err)
@@ -226,7 +239,8 @@ SYSCALL(clock_nanosleep)
 		u64 target = flags & TIMER_ABSTIME ? ns : now + ns;
 
 		while (!clock_now(clock, &now) && now < target)
-			if (sleep_until(ktime_get() + max_t(u64, (target - now) / nr_cpus, NSEC_PER_MSEC)))
+			if (sleep_until(ktime_get() +
+					max_t(u64, (target - now) / nr_cpus, NSEC_PER_MSEC)))
 				return -ERESTARTNOHAND;
 		return 0;
 	}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* timerfd.c - timers one can read and poll. The kernel timer only counts expiries and wakes; reading takes the count. */
+/*
+ * timerfd.c - timers one can read and poll. The kernel timer only counts expiries and wakes;
+ * reading takes the count.
+ */
 #include "arch/uaccess.h"
 #include "mm/kmem/slab.h"
 #include "sys/files.h"
@@ -10,7 +13,7 @@
 #define TFD_TIMER_ABSTIME 1u
 
 struct timerfd {
-	spinlock_t lock;          /* IRQs off: the timer's function */
+	spinlock_t lock; /* IRQs off: the timer's function */
 	int clock;
 	struct timer timer;
 	u64 expires_ns, interval_ns; /* ktime; 0: off */
@@ -140,10 +143,12 @@ static bool ns_of(s64 sec, s64 nsec, u64 *ns)
 /* => lock */
 static struct itimerspec value_locked(const struct timerfd *tf)
 {
-	u64 now = ktime_get(), left = !tf->expires_ns ? 0 : tf->expires_ns > now ? tf->expires_ns - now : 1;
+	u64 now = ktime_get(), left = !tf->expires_ns	     ? 0
+				      : tf->expires_ns > now ? tf->expires_ns - now
+							     : 1;
 
-	return (struct itimerspec){ tf->interval_ns / NSEC_PER_SEC, tf->interval_ns % NSEC_PER_SEC, left / NSEC_PER_SEC,
-				    left % NSEC_PER_SEC };
+	return (struct itimerspec){ tf->interval_ns / NSEC_PER_SEC, tf->interval_ns % NSEC_PER_SEC,
+				    left / NSEC_PER_SEC, left % NSEC_PER_SEC };
 }
 
 static struct timerfd *timerfd_of(struct fd f)
@@ -163,7 +168,8 @@ SYSCALL(timerfd_settime)
 		return -EINVAL;
 	if (copy_struct_from_user(&new, (void __user *)a2))
 		return -EFAULT;
-	if (!ns_of(new.value_sec, new.value_nsec, &value) || !ns_of(new.interval_sec, new.interval_nsec, &interval))
+	if (!ns_of(new.value_sec, new.value_nsec, &value) ||
+	    !ns_of(new.interval_sec, new.interval_nsec, &interval))
 		return -EINVAL;
 	f = fd_get(a0);
 	tf = timerfd_of(f);
@@ -181,7 +187,8 @@ SYSCALL(timerfd_settime)
 		u64 now = ktime_get();
 
 		if (a1 & TFD_TIMER_ABSTIME)
-			tf->expires_ns = tf->clock == 0 || tf->clock == 8 ? clock_to_ktime(0, value) : value;
+			tf->expires_ns =
+				tf->clock == 0 || tf->clock == 8 ? clock_to_ktime(0, value) : value;
 		else
 			tf->expires_ns = now + value;
 		timer_start(&tf->timer, tf->expires_ns);

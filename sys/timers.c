@@ -2,13 +2,14 @@
 /*
  * timers.c - interval timers (alarm, setitimer) and POSIX timers.
  *
- * Timers on the wall are kernel timers whose function sends a signal. Timers on processor time have no tick of their own:
- * t nanoseconds of processor time cannot pass in less than t / threads of real time, so a kernel timer is set for then,
- * looks at the clock, and sets itself again for what is missing. Nobody without such a timer pays for it.
+ * Timers on the wall are kernel timers whose function sends a signal. Timers on processor time have
+ * no tick of their own: t nanoseconds of processor time cannot pass in less than t / threads of
+ * real time, so a kernel timer is set for then, looks at the clock, and sets itself again for what
+ * is missing. Nobody without such a timer pays for it.
  *
- * A POSIX timer owns its queue entry: while the signal of the last expiry is still queued, further expiries only count
- * (overrun). Its period is then stretched to 1 ms at least, as that of an interval timer whose signal nobody takes: a
- * program that does not look cannot drown the machine.
+ * A POSIX timer owns its queue entry: while the signal of the last expiry is still queued, further
+ * expiries only count (overrun). Its period is then stretched to 1 ms at least, as that of an
+ * interval timer whose signal nobody takes: a program that does not look cannot drown the machine.
  *
  * Locking: proc->lock for all state; functions run in the TIMER softirq.
  */
@@ -38,7 +39,8 @@ static void real_expired(struct timer *t)
 	if (p->real_interval_ns) {
 		u64 now = ktime_get();
 
-		timer_start(t, max(t->expires + p->real_interval_ns, now + (unseen ? MIN_PENDING_PERIOD : MIN_PERIOD)));
+		timer_start(t, max(t->expires + p->real_interval_ns,
+				   now + (unseen ? MIN_PENDING_PERIOD : MIN_PERIOD)));
 	}
 }
 
@@ -88,7 +90,8 @@ static u64 check_cpu(struct process *p)
 		now = cpu_time_of(p, i);
 		if (now >= expires) {
 			signal_send_process(p, sigs[i], NULL);
-			expires = p->cpu_itimer[i].interval_ns ? now + p->cpu_itimer[i].interval_ns : 0;
+			expires = p->cpu_itimer[i].interval_ns ? now + p->cpu_itimer[i].interval_ns
+							       : 0;
 			p->cpu_itimer[i].expires_ns = expires;
 		}
 		if (expires)
@@ -119,7 +122,8 @@ static void cpu_expired(struct timer *t)
 	u32 threads = max_t(u32, READ_ONCE(p->nr_threads), 1);
 
 	if (missing != U64_MAX && !(p->flags & PF_ZOMBIE))
-		timer_start(t, ktime_get() + max_t(u64, missing / min(threads, nr_cpus), NSEC_PER_MSEC));
+		timer_start(t, ktime_get() +
+				       max_t(u64, missing / min(threads, nr_cpus), NSEC_PER_MSEC));
 }
 
 void timers_rlimit_cpu(struct process *p)
@@ -154,8 +158,8 @@ static bool usec_ok(s64 sec, s64 usec)
 
 static struct itimerval to_itimerval(u64 value, u64 interval)
 {
-	return (struct itimerval){ interval / NSEC_PER_SEC, interval % NSEC_PER_SEC / 1000, value / NSEC_PER_SEC,
-				   value % NSEC_PER_SEC / 1000 };
+	return (struct itimerval){ interval / NSEC_PER_SEC, interval % NSEC_PER_SEC / 1000,
+				   value / NSEC_PER_SEC, value % NSEC_PER_SEC / 1000 };
 }
 
 SYSCALL(setitimer)
@@ -169,10 +173,11 @@ SYSCALL(setitimer)
 		return -EINVAL;
 	if (a1 && copy_struct_from_user(&new, (void __user *)a1))
 		return -EFAULT;
-	if (!usec_ok(new.value_sec, new.value_usec) || !usec_ok(new.interval_sec, new.interval_usec))
+	if (!usec_ok(new.value_sec, new.value_usec) ||
+	    !usec_ok(new.interval_sec, new.interval_usec))
 		return -EINVAL;
-	value = new.value_sec * NSEC_PER_SEC + new.value_usec * 1000;
-	interval = new.interval_sec * NSEC_PER_SEC + new.interval_usec * 1000;
+	value = new.value_sec *NSEC_PER_SEC + new.value_usec * 1000;
+	interval = new.interval_sec *NSEC_PER_SEC + new.interval_usec * 1000;
 	if (which == ITIMER_REAL)
 		left = set_real(p, value, interval, &old_interval);
 	else
@@ -201,7 +206,9 @@ SYSCALL(getitimer)
 		now = cpu_time_of(p, which - 1);
 		interval = p->cpu_itimer[which - 1].interval_ns;
 		if (p->cpu_itimer[which - 1].expires_ns)
-			left = p->cpu_itimer[which - 1].expires_ns > now ? p->cpu_itimer[which - 1].expires_ns - now : 1000;
+			left = p->cpu_itimer[which - 1].expires_ns > now
+				       ? p->cpu_itimer[which - 1].expires_ns - now
+				       : 1000;
 	}
 	out = to_itimerval(left, interval);
 	return copy_struct_to_user((void __user *)a1, &out);
@@ -221,7 +228,7 @@ struct posix_timer {
 	struct list_head node; /* (s) proc->posix_timers */
 	int id, clock, notify;
 	struct process *proc;
-	struct task *target;   /* SIGEV_THREAD_ID, referenced */
+	struct task *target; /* SIGEV_THREAD_ID, referenced */
 	struct timer timer;
 	u64 interval_ns, expires_ns; /* on its clock; expires 0: disarmed (s) */
 	u32 overrun, last_overrun;   /* (s) */
@@ -246,7 +253,8 @@ static bool posix_fire_locked(struct posix_timer *pt)
 /* Sets the kernel timer for the next expiry. => proc->lock */
 static void posix_arm_locked(struct posix_timer *pt, u64 not_before)
 {
-	ktime_t at = clock_is_cpu(pt->clock) ? ktime_get() + NSEC_PER_MSEC : clock_to_ktime(pt->clock, pt->expires_ns);
+	ktime_t at = clock_is_cpu(pt->clock) ? ktime_get() + NSEC_PER_MSEC
+					     : clock_to_ktime(pt->clock, pt->expires_ns);
 
 	timer_start(&pt->timer, max_t(ktime_t, at, not_before));
 }
@@ -311,14 +319,17 @@ static int event_arg(u64 user, struct posix_timer *pt)
 	pt->notify = ev.notify;
 	if (ev.notify == SIGEV_NONE)
 		return 0;
-	if ((ev.notify != SIGEV_SIGNAL && ev.notify != SIGEV_THREAD_ID) || ev.signo < 1 || ev.signo > NSIG)
+	if ((ev.notify != SIGEV_SIGNAL && ev.notify != SIGEV_THREAD_ID) || ev.signo < 1 ||
+	    ev.signo > NSIG)
 		return -EINVAL;
 	if (ev.notify == SIGEV_THREAD_ID) {
 		pt->target = task_get(ev.tid);
 		if (!pt->target || pt->target->proc != current_proc)
 			return -EINVAL;
 	}
-	pt->entry.info = (struct ksiginfo){ .signo = ev.signo, .code = SI_TIMER, .pid = pt->id, .value = ev.value };
+	pt->entry.info = (struct ksiginfo){
+		.signo = ev.signo, .code = SI_TIMER, .pid = pt->id, .value = ev.value
+	};
 	return 0;
 }
 
@@ -389,7 +400,8 @@ struct itimerspec {
 
 static bool spec_ok(const struct timespec64 *ts)
 {
-	return ts->tv_sec >= 0 && ts->tv_sec < S64_MAX / (s64)NSEC_PER_SEC && (u64)ts->tv_nsec < NSEC_PER_SEC;
+	return ts->tv_sec >= 0 && ts->tv_sec < S64_MAX / (s64)NSEC_PER_SEC &&
+	       (u64)ts->tv_nsec < NSEC_PER_SEC;
 }
 
 static u64 spec_ns(const struct timespec64 *ts)
@@ -402,7 +414,8 @@ static struct itimerspec timer_value(const struct posix_timer *pt, u64 now)
 {
 	u64 left = !pt->expires_ns ? 0 : pt->expires_ns > now ? pt->expires_ns - now : 1;
 
-	return (struct itimerspec){ { pt->interval_ns / NSEC_PER_SEC, pt->interval_ns % NSEC_PER_SEC },
+	return (struct itimerspec){ { pt->interval_ns / NSEC_PER_SEC,
+				      pt->interval_ns % NSEC_PER_SEC },
 				    { left / NSEC_PER_SEC, left % NSEC_PER_SEC } };
 }
 
@@ -422,7 +435,8 @@ SYSCALL(timer_settime)
 	proc_unlock(p);
 	if (!pt)
 		return -EINVAL;
-	timer_cancel_sync(&pt->timer); /* only this thread's siblings could delete it: their race is theirs */
+	/* only this thread's siblings could delete it: their race is theirs */
+	timer_cancel_sync(&pt->timer);
 	now = posix_now(pt);
 	proc_lock(p);
 	if (find_timer(p, a0) != pt) {
@@ -486,8 +500,6 @@ static void unqueue_locked(struct posix_timer *pt)
 
 static void posix_delete(struct process *p, struct posix_timer *pt)
 {
-
-
 	timer_cancel_sync(&pt->timer);
 	proc_lock(p);
 	unqueue_locked(pt);
@@ -516,7 +528,8 @@ SYSCALL(timer_delete)
 void timers_exec(struct process *p)
 {
 	while (!list_empty(&p->posix_timers)) {
-		struct posix_timer *pt = list_first_entry(&p->posix_timers, struct posix_timer, node);
+		struct posix_timer *pt =
+			list_first_entry(&p->posix_timers, struct posix_timer, node);
 
 		proc_lock(p);
 		list_del_init(&pt->node);
@@ -539,7 +552,8 @@ void timers_exit(struct process *p)
 		p->real_interval_ns = 0;
 		timer_cancel_sync(&p->real_timer);
 	}
-	if (p->cpu_itimer[0].expires_ns || p->cpu_itimer[1].expires_ns || p->rlim[RLIMIT_CPU].cur != RLIM_INFINITY) {
+	if (p->cpu_itimer[0].expires_ns || p->cpu_itimer[1].expires_ns ||
+	    p->rlim[RLIMIT_CPU].cur != RLIM_INFINITY) {
 		p->cpu_itimer[0].expires_ns = p->cpu_itimer[1].expires_ns = 0;
 		p->rlim[RLIMIT_CPU].cur = RLIM_INFINITY;
 		timer_cancel_sync(&p->cpu_timer);

@@ -2,12 +2,13 @@
 /*
  * tty.c - terminal devices: between the serial driver's interrupts and read, write, poll.
  *
- * Receiving: the interrupt puts characters into the terminal's raw ring and wakes the terminal thread (ttyd); that thread
- * runs the line discipline, which may echo, send signals and wake readers, under the terminal's mutex. So nothing long ever
- * runs in the interrupt. Sending: writers translate under the mutex into the driver's ring and sleep while it is full.
+ * Receiving: the interrupt puts characters into the terminal's raw ring and wakes the terminal
+ * thread (ttyd); that thread runs the line discipline, which may echo, send signals and wake
+ * readers, under the terminal's mutex. So nothing long ever runs in the interrupt. Sending: writers
+ * translate under the mutex into the driver's ring and sleep while it is full.
  *
- * Devices: ttyS0, ttyS1 (4:64, 4:65; ttyS1 starts raw: it is the clean channel for results), console (5:1, the first
- * serial line), tty (5:0, the caller's controlling terminal).
+ * Devices: ttyS0, ttyS1 (4:64, 4:65; ttyS1 starts raw: it is the clean channel for results),
+ * console (5:1, the first serial line), tty (5:0, the caller's controlling terminal).
  */
 #include "sys/tty.h"
 #include "arch/init.h"
@@ -198,10 +199,14 @@ static ssize_t tty_write(struct file *f, const void __user *user, size_t n, u64 
 			continue;
 		if (f->flags & O_NONBLOCK)
 			return done ? (ssize_t)done : -EAGAIN;
-		/* The driver's wake-up may come just before we sleep: look again every 10 ms at the latest. */
+		/*
+		 * The driver's wake-up may come just before we sleep: look again every 10 ms at the
+		 * latest.
+		 */
 		err = wait_event_interruptible_until(&tty->write_wait, writable_now(tty, f),
-						     ktime_get() + 10 * NSEC_PER_MSEC) < 0 ?
-			      -ERESTARTSYS : 0;
+						     ktime_get() + 10 * NSEC_PER_MSEC) < 0
+			      ? -ERESTARTSYS
+			      : 0;
 		if (err)
 			return done ? (ssize_t)done : err;
 	}

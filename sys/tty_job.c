@@ -2,9 +2,10 @@
 /*
  * tty_job.c - whose terminal is it: controlling terminals, foreground groups, hang-up.
  *
- * A terminal controls at most one session; the session's processes point to it (proc->tty), the terminal knows session and
- * foreground group by number. All of that is under proc_tree_lock. A background process that reads gets SIGTTIN, one that
- * writes (with TOSTOP) or changes settings SIGTTOU.
+ * A terminal controls at most one session; the session's processes point to it (proc->tty), the
+ * terminal knows session and foreground group by number. All of that is under proc_tree_lock. A
+ * background process that reads gets SIGTTIN, one that writes (with TOSTOP) or changes settings
+ * SIGTTOU.
  */
 #include "arch/uaccess.h"
 #include "sys/process.h"
@@ -262,7 +263,8 @@ long tty_job_ioctl(struct tty *tty, unsigned int cmd, unsigned long arg)
 	case TIOCNOTTY:
 		return give_up_control(end);
 	case TIOCGPGRP:
-		return tty->is_master ? put_user_u32(end->pgrp, (u32 __user *)arg) : get_number(tty, false, arg);
+		return tty->is_master ? put_user_u32(end->pgrp, (u32 __user *)arg)
+				      : get_number(tty, false, arg);
 	case TIOCSPGRP:
 		return set_foreground(end, arg);
 	case TIOCGSID:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * uts.c - the system's names. Programs look at release to decide what they may ask for, so it begins with the Linux
- * version whose interface Quire follows; version says what this really is and how it was built (no date: two builds of one
- * source are equal).
+ * uts.c - the system's names. Programs look at release to decide what they may ask for, so it
+ * begins with the Linux version whose interface Quire follows; version says what this really is and
+ * how it was built (no date: two builds of one source are equal).
  */
 #include "kernel/show.h"
 #include "lib/errno.h"
@@ -82,7 +82,8 @@ static ssize_t domainname_store(const char *text, size_t n, long index)
 }
 static int version_show(struct seq *seq)
 {
-	seq_printf(seq, "%s version %s (quire) (%s) %s\n", uts.sysname, uts.release, __VERSION__, uts.version);
+	seq_printf(seq, "%s version %s (quire) (%s) %s\n", uts.sysname, uts.release, __VERSION__,
+		   uts.version);
 	return 0;
 }
 

@@ -2,8 +2,9 @@
 /*
  * wait.c - wait4 and waitid: what became of my children.
  *
- * One scan over the children under proc_tree_lock finds the first event that matches (dead, stopped, continued). Nothing
- * found but candidates exist: sleep on the process's child_wait, which every such event wakes. The scan is done once before
+ * One scan over the children under proc_tree_lock finds the first event that matches (dead,
+ * stopped, continued). Nothing found but candidates exist: sleep on the process's child_wait, which
+ * every such event wakes. The scan is done once before
  * the queue is joined: the common case (child already dead, or WNOHANG) never touches it.
  */
 #include "sys/process.h"
@@ -193,7 +194,10 @@ SYSCALL(wait4)
 
 static int put_waitid_info(u64 user, const struct wait_request *w)
 {
-	struct ksiginfo info = { .signo = w->pid ? SIGCHLD : 0, .code = w->code, .pid = w->pid, .uid = w->uid,
+	struct ksiginfo info = { .signo = w->pid ? SIGCHLD : 0,
+				 .code = w->code,
+				 .pid = w->pid,
+				 .uid = w->uid,
 				 .status = w->status };
 	u8 raw[128];
 
@@ -209,11 +213,13 @@ SYSCALL(waitid)
 	struct wait_request w = { .type = a0, .id = a1, .options = options };
 	long ret;
 
-	if (options & ~(WNOHANG | WUNTRACED | WEXITED | WCONTINUED | WNOWAIT | WNOTHREAD | WALL | WCLONE))
+	if (options &
+	    ~(WNOHANG | WUNTRACED | WEXITED | WCONTINUED | WNOWAIT | WNOTHREAD | WALL | WCLONE))
 		return -EINVAL;
 	if (!(options & (WEXITED | WUNTRACED | WCONTINUED)))
 		return -EINVAL;
-	if (w.type > P_PGID || w.type < 0 || (w.type == P_PID && w.id <= 0) || (w.type == P_PGID && w.id < 0))
+	if (w.type > P_PGID || w.type < 0 || (w.type == P_PID && w.id <= 0) ||
+	    (w.type == P_PGID && w.id < 0))
 		return -EINVAL;
 	if (w.type == P_PGID && !w.id)
 		w.id = current_proc->pgid;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hist.c - irqsoff_hist: every site's statistics, the longest first; irqsoff_stacks: who did the longest ones;
- * irqsoff_reset. A label that an inlined function planted in several places is one line.
+ * hist.c - irqsoff_hist: every site's statistics, the longest first; irqsoff_stacks: who did the
+ * longest ones; irqsoff_reset. A label that an inlined function planted in several places is one
+ * line.
  */
 #include "arch/page.h"
 #include "arch/smp.h"
@@ -23,7 +24,7 @@ struct entry {
 	u64 max;
 };
 static struct entry entries[MAX_LINES]; /* (hist_lock) */
-static u16 chain[2 * MAX_LINES];        /* (hist_lock) site -> next site of the same line + 1 */
+static u16 chain[2 * MAX_LINES];	/* (hist_lock) site -> next site of the same line + 1 */
 static DEFINE_SPINLOCK(hist_lock, RANK_TRACE);
 
 static struct site_stat *stat_of(u32 cpu, u32 site)
@@ -137,8 +138,8 @@ static int hist_show(struct seq *seq)
 	clock_describe(seq);
 	seq_printf(seq, "# unit: %s; histogram k:n = n sections of 2^k..2^(k+1)-1; tracer %s\n",
 		   ticks_to_ns(1ull << 20) == 1ull << 20 ? "ns" : "TSC ticks", tracer_name());
-	seq_printf(seq, "#%-23s %-28s %-20s %10s %12s %9s %8s %-16s histogram\n", "label", "function", "ends at", "count",
-		   "total", "max", "work_max", "task at max");
+	seq_printf(seq, "#%-23s %-28s %-20s %10s %12s %9s %8s %-16s histogram\n", "label",
+		   "function", "ends at", "count", "total", "max", "work_max", "task at max");
 	spin_lock(&hist_lock);
 	n = collect_locked();
 	for (u32 i = 0; i < n; i++) {
@@ -151,9 +152,10 @@ static int hist_show(struct seq *seq)
 		if (!top)
 			continue;
 		snprintf(task, sizeof(task), "%s-%d", sum.comm, sum.tid);
-		seq_printf(seq, "%-24s %-28s %-20s %10lu %12lu %9lu %8lu %-16s", site->label, site->func,
-			   sum.end ? sum.end->label : "?", (unsigned long)sum.count, (unsigned long)sum.total,
-			   (unsigned long)sum.max, (unsigned long)sum.work_max, task);
+		seq_printf(seq, "%-24s %-28s %-20s %10lu %12lu %9lu %8lu %-16s", site->label,
+			   site->func, sum.end ? sum.end->label : "?", (unsigned long)sum.count,
+			   (unsigned long)sum.total, (unsigned long)sum.max,
+			   (unsigned long)sum.work_max, task);
 		for (int k = 0; k < HIST_BUCKETS; k++)
 			if (sum.hist[k])
 				seq_printf(seq, " %d:%lu", k, (unsigned long)sum.hist[k]);
@@ -179,8 +181,8 @@ static int stacks_show(struct seq *seq)
 		sum_line(&entries[i], &sum, &top);
 		if (!top)
 			continue;
-		seq_printf(seq, "%s (%s, %s:%u) max %lu by %s-%d\n", site->label, site->func, site->file, site->line,
-			   (unsigned long)sum.max, sum.comm, sum.tid);
+		seq_printf(seq, "%s (%s, %s:%u) max %lu by %s-%d\n", site->label, site->func,
+			   site->file, site->line, (unsigned long)sum.max, sum.comm, sum.tid);
 		for (int k = 0; k < STACK_FRAMES && top->stack[k]; k++)
 			seq_printf(seq, " => %pS\n", (void *)(KERNEL_BASE + top->stack[k]));
 	}

@@ -14,7 +14,7 @@ struct site_stat {
 	u64 count, total, max, work_max;
 	const struct irq_site *end; /* of the longest */
 	u32 hist[HIST_BUCKETS];
-	u32 stack[STACK_FRAMES];    /* of the longest; address - KERNEL_BASE, 0 ends it */
+	u32 stack[STACK_FRAMES]; /* of the longest; address - KERNEL_BASE, 0 ends it */
 	s32 tid;
 	char comm[16];
 };
@@ -25,7 +25,7 @@ struct open_section {
 	struct irq_site *site;
 	u64 work;
 	struct site_stat *stats; /* [nr_irq_sites] */
-	unsigned long ip; /* preemption tracers: who switched it off */
+	unsigned long ip;	 /* preemption tracers: who switched it off */
 };
 DECLARE_PER_CPU(struct open_section, open_section);
 
@@ -52,13 +52,14 @@ extern struct irq_site site_preempt;
 void section_close(struct open_section *o, struct irq_site *end, u64 now, unsigned long end_ip);
 void record_lock(void); /* => interrupts off */
 void record_unlock(void);
-extern struct section max_section; /* since the last reset of tracing_max_latency */
+extern struct section max_section;	/* since the last reset of tracing_max_latency */
 extern struct section interval_section; /* since the last sample */
-extern u64 latency_threshold; /* ticks; 0: keep maxima */
-void slow_limit_update(void); /* => record_lock held */
+extern u64 latency_threshold;		/* ticks; 0: keep maxima */
+void slow_limit_update(void);		/* => record_lock held */
 
 /* tracer.c */
-void tracer_pause(void);  /* no hook runs any more when it returns; open sections are forgotten. => may sleep */
+/* no hook runs any more when it returns; open sections are forgotten. => may sleep */
+void tracer_pause(void);
 void tracer_resume(void);
 u64 ticks_to_ns(u64 ticks);
 u64 ns_to_ticks(u64 ns);

@@ -2,20 +2,24 @@
 /*
  * irqsoff.c - the interrupts-off tracer: the two hooks, and what happens at a new maximum.
  *
- * Problem: measure every interrupts-off section exactly, at a cost that does not change what is measured. Idea: the
- * places that turn interrupts off are static records (struct irq_site, arch/irqflags.h), so a section's key is known
- * without searching: the start hook stores {TSC, site}; the stop hook takes the difference and adds it to
- * stats[site->id] of its CPU. Both read the clock nearest to the section (last in the start hook, first in the stop hook), so a
- * section's length is that of the code in between plus a constant; the tracer's own work lies outside.
+ * Problem: measure every interrupts-off section exactly, at a cost that does not change what is
+ * measured. Idea: the places that turn interrupts off are static records (struct irq_site,
+ * arch/irqflags.h), so a section's key is known
+ * without searching: the start hook stores {TSC, site}; the stop hook takes the difference and adds
+ * it to stats[site->id] of its CPU. Both read the clock nearest to the section (last in the start
+ * hook, first in the stop hook), so a section's length is that of the code in between plus a
+ * constant; the tracer's own work lies outside.
  *
  *   cli  [start: ... rdtsc]  <-- length -->  [rdtsc ... stop]  sti
  *
- * Only when a length exceeds its site's maximum, or the maximum of the sampling interval or of the tracer, the slow path
- * runs: it takes the task's name and the stack, and files the section as the new record. Maxima rise
- * a logarithmic number of times, so this is rare.
+ * Only when a length exceeds its site's maximum, or the maximum of the sampling interval or of the
+ * tracer, the slow path
+ * runs: it takes the task's name and the stack, and files the section as the new record. Maxima
+ * rise a logarithmic number of times, so this is rare.
  *
- * Invariants: the hooks run with interrupts off on their own CPU, so per-CPU data needs no lock; they never call
- * anything that turns interrupts off or on. The records are guarded by a flag that is spun on with interrupts off.
+ * Invariants: the hooks run with interrupts off on their own CPU, so per-CPU data needs no lock;
+ * they never call anything that turns interrupts off or on. The records are guarded by a flag that
+ * is spun on with interrupts off.
  * Source: the sampling rule and the report of [seed-002].
  */
 #include "arch/atomic.h"
@@ -105,17 +109,22 @@ static noinline void section_record(struct section *s, struct site_stat *stat, u
 	record_unlock();
 }
 
-static noinline void section_slow(struct open_section *o, struct irq_site *end, u64 len, unsigned long end_ip,
-				  struct irq_site *start, unsigned long caller)
+static noinline void section_slow(struct open_section *o, struct irq_site *end, u64 len,
+				  unsigned long end_ip, struct irq_site *start,
+				  unsigned long caller)
 {
-	struct section s = { .len = len, .work = o->work, .start = start, .end = end, .start_ip = o->ip,
+	struct section s = { .len = len,
+			     .work = o->work,
+			     .start = start,
+			     .end = end,
+			     .start_ip = o->ip,
 			     .end_ip = end_ip };
 
 	section_record(&s, &o->stats[start->id], caller);
 }
 
-static __always_inline void close_section(struct open_section *o, struct irq_site *end, u64 now, unsigned long end_ip,
-					  unsigned long caller)
+static __always_inline void close_section(struct open_section *o, struct irq_site *end, u64 now,
+					  unsigned long end_ip, unsigned long caller)
 {
 	struct irq_site *start = o->site;
 	struct site_stat *stat;
@@ -160,7 +169,8 @@ void irqoff_stop(struct irq_site *site)
 
 	if (unlikely(preemptoff_enabled) && preempt_count())
 		return;
-	close_section(this_cpu_ptr(&open_section), site, now, 0, (unsigned long)__builtin_return_address(0));
+	close_section(this_cpu_ptr(&open_section), site, now, 0,
+		      (unsigned long)__builtin_return_address(0));
 }
 
 void irqoff_work(unsigned long n)

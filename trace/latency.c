@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * latency.c - the file `trace`: with a latency tracer the longest section in ftrace's latency format, with nop the event
- * rings. Writing to it clears.
+ * latency.c - the file `trace`: with a latency tracer the longest section in ftrace's latency
+ * format, with nop the event rings. Writing to it clears.
  */
 #include "kernel/param.h"
 #include "kernel/preempt.h"
@@ -27,16 +27,19 @@ static const char *function(const struct irq_site *site, unsigned long ip)
 }
 
 /* time in ns since the section began. */
-static void line(struct seq *seq, const struct section *s, u64 ns, const char *what, const char *where)
+static void line(struct seq *seq, const struct section *s, u64 ns, const char *what,
+		 const char *where)
 {
 	u32 depth = s->preempt & PREEMPT_MASK;
-	char context = s->preempt & HARDIRQ_MASK ? (s->preempt & SOFTIRQ_MASK ? 'H' : 'h') :
-		       s->preempt & SOFTIRQ_MASK ? 's' : '.';
+	char context = s->preempt & HARDIRQ_MASK   ? (s->preempt & SOFTIRQ_MASK ? 'H' : 'h')
+		       : s->preempt & SOFTIRQ_MASK ? 's'
+						   : '.';
 	char mark = ns > 100000 ? '!' : ns > 1000 ? '+' : ' ';
 
-	seq_printf(seq, "%8.8s-%-7d %3u%c.%c%c. %4luus%c: %s <-%s\n", s->tid ? s->comm : "<idle>", s->tid, s->cpu,
-		   s->start == &site_preempt ? '.' : 'd', context,
-		   depth ? '0' + (depth > 9 ? 9 : depth) : '.', (unsigned long)(ns / 1000), mark, what, where);
+	seq_printf(seq, "%8.8s-%-7d %3u%c.%c%c. %4luus%c: %s <-%s\n", s->tid ? s->comm : "<idle>",
+		   s->tid, s->cpu, s->start == &site_preempt ? '.' : 'd', context,
+		   depth ? '0' + (depth > 9 ? 9 : depth) : '.', (unsigned long)(ns / 1000), mark,
+		   what, where);
 }
 
 /* The preemption model under ftrace's names. */
@@ -44,7 +47,10 @@ static const char *model(void)
 {
 	const char *preempt = param_get("preempt");
 
-	return !preempt ? "desktop" : !strcmp(preempt, "none") ? "server" : !strcmp(preempt, "full") ? "preempt" : "desktop";
+	return !preempt			  ? "desktop"
+	       : !strcmp(preempt, "none") ? "server"
+	       : !strcmp(preempt, "full") ? "preempt"
+					  : "desktop";
 }
 
 static void show_section(struct seq *seq, const struct section *s)
@@ -62,7 +68,8 @@ static void show_section(struct seq *seq, const struct section *s)
 	seq_printf(seq, "#  => ended at:   %s\n", place(s->end, s->end_ip));
 	seq_puts(seq, "#\n");
 	clock_describe(seq);
-	seq_printf(seq, "# exactly %lu ns, work %lu\n#\n", (unsigned long)ns, (unsigned long)s->work);
+	seq_printf(seq, "# exactly %lu ns, work %lu\n#\n", (unsigned long)ns,
+		   (unsigned long)s->work);
 	seq_puts(seq, "#                  _------=> CPU#\n"
 		      "#                 / _-----=> irqs-off\n"
 		      "#                | / _----=> need-resched\n"
@@ -85,7 +92,8 @@ static int trace_show(struct seq *seq)
 
 	seq_printf(seq, "# tracer: %s\n#\n", tracer_name());
 	if (tracer_current == TRACER_NOP) {
-		seq_printf(seq, "# entries-written: %lu   #P:%u\n#\n", (unsigned long)event_count_recorded(), nr_cpus);
+		seq_printf(seq, "# entries-written: %lu   #P:%u\n#\n",
+			   (unsigned long)event_count_recorded(), nr_cpus);
 		seq_puts(seq, "#                                _-----=> irqs-off/BH-disabled\n"
 			      "#                               / _----=> need-resched\n"
 			      "#                              | / _---=> hardirq/softirq\n"

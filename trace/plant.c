@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plant.c - a section of known length, to test the tracers with: write N to /sys/kernel/quire/plant_irqsoff (or
- * plant_preemptoff) and N + c instructions run with interrupts (preemption) off at the site "planted". The constant c is
- * the same for every N. Only with the boot parameter plant=1, or in debug builds.
+ * plant.c - a section of known length, to test the tracers with: write N to
+ * /sys/kernel/quire/plant_irqsoff (or plant_preemptoff) and N + c instructions run with interrupts
+ * (preemption) off at the site "planted". The constant c is the same for every N. Only with the
+ * boot parameter plant=1, or in debug builds.
  */
 #include "arch/cpu.h"
 #include "arch/irqflags.h"

@@ -2,13 +2,15 @@
 /*
  * report.c - irqsoff_report: the sampled report of the 2011 document.
  *
- * Rule: every interval (10 s unless set) the longest section since the last sample is taken as the sample, and the
- * maximum starts again from zero. The report counts samples by {start..end, duration}: so a line is the worst of one
- * interval, a count above 1 means equal maxima in several intervals, and the total is the sum of duration x count, not
- * the time interrupts were off. The interval that runs while the file is read counts as if it ended now.
+ * Rule: every interval (10 s unless set) the longest section since the last sample is taken as the
+ * sample, and the maximum starts again from zero. The report counts samples by {start..end,
+ * duration}: so a line is the worst of one interval, a count above 1 means equal maxima in several
+ * intervals, and the total is the sum of duration x count, not the time interrupts were off. The
+ * interval that runs while the file is read counts as if it ended now.
  *
- * Samples are kept to the nanosecond; irqsoff_report_unit (us or ns) says how they are printed, and samples that are
- * equal in that unit become one line. The table keeps the first 1024 different samples.
+ * Samples are kept to the nanosecond; irqsoff_report_unit (us or ns) says how they are printed, and
+ * samples that are equal in that unit become one line. The table keeps the first 1024 different
+ * samples.
  * Source: [seed-002].
  */
 #include "arch/smp.h"
@@ -33,8 +35,8 @@ struct sample {
 };
 
 static struct sample samples[MAX_SAMPLES]; /* (samples_lock) */
-static u32 nr_keys;                        /* (samples_lock) */
-static u64 nr_samples, nr_lost;            /* (samples_lock) */
+static u32 nr_keys;			   /* (samples_lock) */
+static u64 nr_samples, nr_lost;		   /* (samples_lock) */
 static DEFINE_SPINLOCK(samples_lock, RANK_TRACE);
 static struct timer sampler;
 static bool sampler_ready;
@@ -146,12 +148,15 @@ static void print_samples(struct seq *seq)
 
 	for (u32 i = 0; i < nr_keys; i++)
 		total += samples[i].ns / unit * samples[i].count;
-	seq_printf(seq, "Total sampled time IRQs off (not real total time): %lu\n", (unsigned long)total);
+	seq_printf(seq, "Total sampled time IRQs off (not real total time): %lu\n",
+		   (unsigned long)total);
 	for (u32 i = 0, j; i < nr_keys; i = j) {
 		u32 count = 0;
 
 		for (j = i; j < nr_keys && samples[j].ns / unit == samples[i].ns / unit &&
-			    !strcmp(samples[j].start, samples[i].start) && !strcmp(samples[j].end, samples[i].end); j++)
+			    !strcmp(samples[j].start, samples[i].start) &&
+			    !strcmp(samples[j].end, samples[i].end);
+		     j++)
 			count += samples[j].count;
 		seq_printf(seq, "Event %s..%s %lu %s count %u\n", samples[i].start, samples[i].end,
 			   (unsigned long)(samples[i].ns / unit), name, count);
@@ -187,25 +192,28 @@ static int report_show(struct seq *seq)
 	nr = nr_samples;
 	lost = nr_lost;
 	if (now.start && nr_keys < MAX_SAMPLES) {
-		const char *start = name_of(now.start, now.start_ip), *end = name_of(now.end, now.end_ip);
+		const char *start = name_of(now.start, now.start_ip),
+			   *end = name_of(now.end, now.end_ip);
 		u64 ns = ticks_to_ns(now.len);
 
 		samples[nr_keys++] = (struct sample){ start, end, ns, 1 };
 		extra = 1;
 	}
 	sort(samples, nr_keys, sizeof(samples[0]), by_unit);
-	seq_printf(seq, "# tracer %s, samples %lu (interval %lu us), the running interval included\n", tracer_name(),
-		   (unsigned long)(nr + (extra > 0)), (unsigned long)interval_us);
+	seq_printf(seq,
+		   "# tracer %s, samples %lu (interval %lu us), the running interval included\n",
+		   tracer_name(), (unsigned long)(nr + (extra > 0)), (unsigned long)interval_us);
 	if (lost)
 		seq_printf(seq, "# %lu samples lost: the table is full\n", (unsigned long)lost);
 	print_samples(seq);
 	if (extra > 0) { /* take the running interval's entry out again */
 		u64 ns = ticks_to_ns(now.len);
-		const char *start = name_of(now.start, now.start_ip), *end = name_of(now.end, now.end_ip);
+		const char *start = name_of(now.start, now.start_ip),
+			   *end = name_of(now.end, now.end_ip);
 
 		for (u32 i = 0; i < nr_keys; i++) {
-			if (samples[i].ns != ns || samples[i].count != 1 || strcmp(samples[i].start, start) ||
-			    strcmp(samples[i].end, end))
+			if (samples[i].ns != ns || samples[i].count != 1 ||
+			    strcmp(samples[i].start, start) || strcmp(samples[i].end, end))
 				continue;
 			samples[i] = samples[nr_keys - 1];
 			break;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tracer.c - which tracer runs, and Linux's face of it: the control files under /sys/kernel/tracing.
+ * tracer.c - which tracer runs, and Linux's face of it: the control files under
+ * /sys/kernel/tracing.
  *
- * The hooks look at two flags only, irqoff_enabled and preemptoff_enabled; everything else decides what they shall be.
- * While a flag changes, a CPU may be inside a hook or inside a section whose start was seen and whose end will not be.
- * So a change goes: flags off; wait until every CPU has taken an interrupt (interrupts were on there, so it is in no
- * section); forget open sections; flags on.
+ * The hooks look at two flags only, irqoff_enabled and preemptoff_enabled; everything else decides
+ * what they shall be. While a flag changes, a CPU may be inside a hook or inside a section whose
+ * start was seen and whose end will not be.
+ * So a change goes: flags off; wait until every CPU has taken an interrupt (interrupts were on
+ * there, so it is in no section); forget open sections; flags on.
  */
 #include "arch/cpu.h"
 #include "arch/init.h"
@@ -27,7 +29,8 @@ enum tracer tracer_current;
 bool tracing_is_on = true;
 static bool have_stats;
 static char boot_tracer[20] = "irqsoff";
-BOOT_PARAM_STRING("tracer", boot_tracer, "latency tracer at boot: irqsoff (default), preemptoff, preemptirqsoff, nop");
+BOOT_PARAM_STRING("tracer", boot_tracer,
+		  "latency tracer at boot: irqsoff (default), preemptoff, preemptirqsoff, nop");
 static bool boot_tracing = true;
 BOOT_PARAM_BOOL("tracing_on", boot_tracing, "whether the tracer records from boot on");
 
@@ -45,15 +48,17 @@ u64 ns_to_ticks(u64 ns)
 void clock_describe(struct seq *seq)
 {
 	seq_printf(seq, "# clock: %s\n",
-		   arch_clock_is_virtual ? "virtual: 1 instruction = 1 ns (tested); work is counted, cache misses are not" :
-					   "wall: the host's time, as the TSC tells it");
+		   arch_clock_is_virtual ? "virtual: 1 instruction = 1 ns (tested); work is "
+					   "counted, cache misses are not"
+					 : "wall: the host's time, as the TSC tells it");
 	if (arch_clock_is_virtual && nr_cpus > 1)
-		seq_printf(seq, "# %u CPUs share that clock: lengths contain the other CPUs' turns; work is exact\n", nr_cpus);
+		seq_printf(seq,
+			   "# %u CPUs share that clock: lengths contain the other CPUs' turns; "
+			   "work is exact\n",
+			   nr_cpus);
 }
 
-static void nothing(void *arg)
-{
-}
+static void nothing(void *arg) {}
 
 static void forget_open(void)
 {
@@ -102,7 +107,8 @@ int tracer_select(const char *name)
 		return 0;
 	tracer_pause();
 	tracer_current = tracer;
-	max_section = (struct section){ 0 }; /* the old tracer's maximum says nothing about the new one's sections */
+	/* the old tracer's maximum says nothing about the new one's sections */
+	max_section = (struct section){ 0 };
 	tracer_resume();
 	return 0;
 }
@@ -136,7 +142,9 @@ static bool allocate_stats(void)
 
 		o->stats = trace_alloc(bytes, cpu);
 		if (!o->stats) {
-			pr_warn("tracer: no %zu bytes for the statistics of CPU %u, the latency tracers stay off", bytes, cpu);
+			pr_warn("tracer: no %zu bytes for the statistics of CPU %u, the latency "
+				"tracers stay off",
+				bytes, cpu);
 			return false;
 		}
 	}
@@ -152,7 +160,9 @@ void trace_init(void)
 		__irq_sites_start[i].id = i;
 	have_stats = allocate_stats();
 	if (tracer == NR_TRACERS) {
-		pr_warn("tracer: tracer=%s is not irqsoff, preemptoff, preemptirqsoff or nop, ignored", boot_tracer);
+		pr_warn("tracer: tracer=%s is not irqsoff, preemptoff, preemptirqsoff or nop, "
+			"ignored",
+			boot_tracer);
 		tracer = TRACER_IRQSOFF;
 	}
 	tracer_current = have_stats ? tracer : TRACER_NOP;
@@ -160,8 +170,8 @@ void trace_init(void)
 	event_init();
 	forget_open();
 	tracer_resume();
-	pr_info("tracer: %s over %u interrupts-off sites, %zu KiB per CPU", tracer_name(), nr_irq_sites,
-		nr_irq_sites * sizeof(struct site_stat) / 1024);
+	pr_info("tracer: %s over %u interrupts-off sites, %zu KiB per CPU", tracer_name(),
+		nr_irq_sites, nr_irq_sites * sizeof(struct site_stat) / 1024);
 }
 
 /* ---- files ---- */

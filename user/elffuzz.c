@@ -24,8 +24,8 @@
 static unsigned char good[SIZE], image[SIZE];
 
 /* mov $60,%eax; xor %edi,%edi; movb $1,(data); syscall */
-static const unsigned char code[] = { 0xb8, 60, 0, 0, 0, 0x31, 0xff, 0xc6, 0x04, 0x25,
-				      0x80, 0x10, 0x40, 0x00, 0x01, 0x0f, 0x05 };
+static const unsigned char code[] = { 0xb8, 60,	  0,	0,    0,    0x31, 0xff, 0xc6, 0x04,
+				      0x25, 0x80, 0x10, 0x40, 0x00, 0x01, 0x0f, 0x05 };
 
 static void build(void)
 {
@@ -42,8 +42,8 @@ static void build(void)
 	e->e_phentsize = sizeof(*p);
 	e->e_phnum = 3;
 	p[0] = (Elf64_Phdr){ PT_LOAD, PF_R | PF_X, 0, BASE, BASE, 0x300, 0x300, 4096 };
-	p[1] = (Elf64_Phdr){ PT_LOAD, PF_R | PF_W, 0x1000, BASE + 0x1000, BASE + 0x1000, 0x100,
-			     0x3000, 4096 };
+	p[1] = (Elf64_Phdr){ PT_LOAD,	    PF_R | PF_W, 0x1000, BASE + 0x1000,
+			     BASE + 0x1000, 0x100,	 0x3000, 4096 };
 	p[2] = (Elf64_Phdr){ PT_GNU_STACK, PF_R | PF_W, 0, 0, 0, 0, 0, 16 };
 	memcpy(good + 0x200, code, sizeof(code));
 }

@@ -43,8 +43,8 @@ int main(int argc, char **argv)
 {
 	int limit = argc > 1 ? (int)number("forkbomb", argv[1]) : 1000;
 	int depth = argc > 2 ? (int)number("forkbomb", argv[2]) : 3;
-	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				-1, 0);
+	struct shared *s =
+		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t leader;
 	int status;
 

@@ -4,9 +4,9 @@
  *
  *	frag SIZE STEP		SIZE like 300M; keeps every STEP-th page at first
  *
- * Touches SIZE bytes, gives back all pages but every STEP-th, then those. The pages of the second round have
- * free neighbours on both sides, so each of them merges through many orders when it comes back: the worst case
- * for an allocator that frees in batches.
+ * Touches SIZE bytes, gives back all pages but every STEP-th, then those. The pages of the second
+ * round have free neighbours on both sides, so each of them merges through many orders when it
+ * comes back: the worst case for an allocator that frees in batches.
  */
 #include "lab.h"
 #include <sys/mman.h>

@@ -4,8 +4,9 @@
  *
  *	fscheck [DIR]	works in DIR/fscheck (default /tmp), which it removes at the end
  *
- * It prints what each call answered and nothing that may differ between two correct systems (no times, no inode
- * numbers), so that the output on Linux (as root, on tmpfs) and on this kernel can be compared line by line.
+ * It prints what each call answered and nothing that may differ between two correct systems (no
+ * times, no inode numbers), so that the output on Linux (as root, on tmpfs) and on this kernel can
+ * be compared line by line.
  */
 #define _GNU_SOURCE
 #include "lab.h"
@@ -33,10 +34,12 @@ static const char *error_name(int e)
 		const char *name;
 	} names[] = {
 #define E(x) { x, #x }
-		E(EPERM), E(ENOENT), E(EIO), E(ENXIO), E(EBADF), E(EAGAIN), E(ENOMEM), E(EACCES), E(EFAULT), E(EBUSY),
-		E(EEXIST), E(EXDEV), E(ENODEV), E(ENOTDIR), E(EISDIR), E(EINVAL), E(EMFILE), E(ENOTTY), E(ETXTBSY),
-		E(EFBIG), E(ENOSPC), E(ESPIPE), E(EROFS), E(EMLINK), E(EPIPE), E(ERANGE), E(ENAMETOOLONG), E(ENOSYS),
-		E(ENOTEMPTY), E(ELOOP), E(ENODATA), E(EOVERFLOW), E(EOPNOTSUPP),
+		E(EPERM),   E(ENOENT),	  E(EIO),	   E(ENXIO),  E(EBADF),	    E(EAGAIN),
+		E(ENOMEM),  E(EACCES),	  E(EFAULT),	   E(EBUSY),  E(EEXIST),    E(EXDEV),
+		E(ENODEV),  E(ENOTDIR),	  E(EISDIR),	   E(EINVAL), E(EMFILE),    E(ENOTTY),
+		E(ETXTBSY), E(EFBIG),	  E(ENOSPC),	   E(ESPIPE), E(EROFS),	    E(EMLINK),
+		E(EPIPE),   E(ERANGE),	  E(ENAMETOOLONG), E(ENOSYS), E(ENOTEMPTY), E(ELOOP),
+		E(ENODATA), E(EOVERFLOW), E(EOPNOTSUPP),
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -60,11 +63,11 @@ static int opened(const char *what, int fd)
 	return fd;
 }
 #define OPEN(...) (errno = 0, opened("open(" #__VA_ARGS__ ")", open(__VA_ARGS__)))
-#define TRY(...)                            \
-	do {                                \
-		int _fd = OPEN(__VA_ARGS__); \
-		if (_fd >= 0)               \
-			close(_fd);         \
+#define TRY(...)                                                                                   \
+	do {                                                                                       \
+		int _fd = OPEN(__VA_ARGS__);                                                       \
+		if (_fd >= 0)                                                                      \
+			close(_fd);                                                                \
 	} while (0)
 
 static void show(const char *name)
@@ -74,8 +77,9 @@ static void show(const char *name)
 	if (lstat(name, &st) < 0)
 		printf("%s: %s\n", name, error_name(errno));
 	else
-		printf("%s: mode %o nlink %lu size %ld uid %u gid %u\n", name, st.st_mode, (unsigned long)st.st_nlink,
-		       S_ISDIR(st.st_mode) ? 0l : (long)st.st_size, st.st_uid, st.st_gid);
+		printf("%s: mode %o nlink %lu size %ld uid %u gid %u\n", name, st.st_mode,
+		       (unsigned long)st.st_nlink, S_ISDIR(st.st_mode) ? 0l : (long)st.st_size,
+		       st.st_uid, st.st_gid);
 }
 
 static void put(const char *name, const char *text)

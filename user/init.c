@@ -118,7 +118,9 @@ static void take_terminal(void)
 	tcsetpgrp(0, getpid());
 }
 
-/* Starts a program, waits for it, reaps everyone else meanwhile. => its exit status or 128 + signal */
+/*
+ * Starts a program, waits for it, reaps everyone else meanwhile. => its exit status or 128 + signal
+ */
 static int run(char *const argv[], const char *path, int terminal)
 {
 	int status;

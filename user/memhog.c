@@ -36,7 +36,8 @@ int main(int argc, char **argv)
 	if (chunks == MAP_FAILED)
 		die("memhog: mmap");
 	while (got < want && got < limit) {
-		char *p = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0);
 
 		if (p == MAP_FAILED)
 			break;

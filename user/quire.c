@@ -8,8 +8,10 @@
  *	quire show [DIR]	every file below /sys/kernel/quire (or DIR), with its first line
  *	quire counters [WORD]	the lines of /proc/vmstat that contain WORD
  *	quire tsc		the time-stamp counter now
- *	quire settled [CMD...]	caches dropped, then free pages and every slab's objects: two calls with
- *				a load between them print the same when the load left nothing behind;
+ *	quire settled [CMD...]	caches dropped, then free pages and every slab's objects: two calls
+ *                                with
+ *				a load between them print the same when the load left nothing
+ *                                behind;
  *				then becomes CMD
  */
 #define _GNU_SOURCE
@@ -75,8 +77,8 @@ static void node_lines(void)
 			}
 			snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", id);
 			first_line(path, cpus, sizeof(cpus));
-			printf("  node %d: CPUs %s, %lu MiB, %lu MiB free\n", id, *cpus ? cpus : "none",
-			       total >> 10, unused >> 10);
+			printf("  node %d: CPUs %s, %lu MiB, %lu MiB free\n", id,
+			       *cpus ? cpus : "none", total >> 10, unused >> 10);
 		}
 		free(names[i]);
 	}
@@ -99,8 +101,9 @@ static void switches(void)
 	int n = scandir(SWITCHES, &names, visible, alphasort);
 
 	if (n <= 0) {
-		printf(access("/sys/kernel/quire", F_OK) ? "  (this is not Quire, or /sys is not mounted)\n" :
-							   "  (none in this kernel)\n");
+		printf(access("/sys/kernel/quire", F_OK)
+			       ? "  (this is not Quire, or /sys is not mounted)\n"
+			       : "  (none in this kernel)\n");
 		return;
 	}
 	for (int i = 0; i < n; i++) {
@@ -111,9 +114,9 @@ static void switches(void)
 		switch_field(names[i]->d_name, "about", about, sizeof(about));
 		switch_field(names[i]->d_name, "document", document, sizeof(document));
 		printf("  %-22s %s%s%s%s  %s%s%s%s\n", names[i]->d_name, value,
-		       strcmp(value, normal) ? " (default " : "", strcmp(value, normal) ? normal : "",
-		       strcmp(value, normal) ? ")" : "", about, *document ? " [" : "", document,
-		       *document ? "]" : "");
+		       strcmp(value, normal) ? " (default " : "",
+		       strcmp(value, normal) ? normal : "", strcmp(value, normal) ? ")" : "", about,
+		       *document ? " [" : "", document, *document ? "]" : "");
 		free(names[i]);
 	}
 	free(names);
@@ -195,7 +198,9 @@ static int page(void)
 	return 0;
 }
 
-/* The sum of the numbers after WORD at the start of a line of /proc/FILE, blanks before it ignored. */
+/*
+ * The sum of the numbers after WORD at the start of a line of /proc/FILE, blanks before it ignored.
+ */
 static unsigned long sum_of(const char *path, const char *word)
 {
 	FILE *f = fopen(path, "re");
@@ -247,7 +252,8 @@ static int settled(char **next)
 
 	drop_caches();
 	drop_caches();
-	printf("free %lu\n", sum_of("/proc/vmstat", "nr_free_pages") + sum_of("/proc/zoneinfo", "count:") +
+	printf("free %lu\n", sum_of("/proc/vmstat", "nr_free_pages") +
+				     sum_of("/proc/zoneinfo", "count:") +
 				     sum_of("/proc/vmstat", "nr_slab_reclaimable") +
 				     sum_of("/proc/vmstat", "nr_slab_unreclaimable"));
 	f = fopen("/proc/slabinfo", "re");

@@ -51,8 +51,8 @@ int main(int argc, char **argv)
 	int cpus = argc > 1 ? (int)number("share", argv[1]) : (int)online;
 	uint64_t ms = argc > 2 ? number("share", argv[2]) : 1000, sum = 0;
 	int bad = 0, status, all;
-	struct shared *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				-1, 0);
+	struct shared *s =
+		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (s == MAP_FAILED)
 		die("share: mmap");

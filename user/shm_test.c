@@ -66,7 +66,8 @@ int main(void)
 	check("too large", shmget(key, 8193, 0) == -1 && errno == EINVAL, 1);
 	check("no such key", shmget(0x52, 1, 0) == -1 && errno == ENOENT, 1);
 	check("size zero", shmget(IPC_PRIVATE, 0, IPC_CREAT) == -1 && errno == EINVAL, 1);
-	check("more than there is", shmget(IPC_PRIVATE, 1ul << 62, IPC_CREAT) == -1 && errno == ENOMEM, 1);
+	check("more than there is",
+	      shmget(IPC_PRIVATE, 1ul << 62, IPC_CREAT) == -1 && errno == ENOMEM, 1);
 	a = shmat(id, (void *)0x10000001, 0);
 	check("odd address", a == (void *)-1 && errno == EINVAL, 1);
 	a = shmat(id, (void *)0x10000001, SHM_RND);

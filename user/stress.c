@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stress - many CPUs at one thing. Plain Linux programs' work, done by several at once, with checks.
+ * stress - many CPUs at one thing. Plain Linux programs' work, done by several at once, with
+ * checks.
  *
  *	stress [-n ROUNDS] [-s SEED] [-j WORKERS] [TEST...]		without TEST: all, in order
  *
@@ -108,7 +109,7 @@ static void in_threads(void *(*fn)(void *))
 		pthread_join(t[i], NULL);
 }
 
-/* ---- shoot: other CPUs' translations -------------------------------------------------------------- */
+/* ---- shoot: other CPUs' translations ---- */
 
 static volatile unsigned long *target; /* a page others write to */
 static volatile int shoot_stop, shoot_closed;
@@ -216,7 +217,7 @@ static void test_shoot(void)
 	munmap((void *)target, PAGE);
 }
 
-/* ---- cow: everybody's copy is his own --------------------------------------------------------------- */
+/* ---- cow: everybody's copy is his own ---- */
 
 #define COW_PAGES 16
 
@@ -274,7 +275,7 @@ static void test_cow(void)
 	in_processes("cow", cow_worker);
 }
 
-/* ---- maps: threads map, unmap and protect in one address space ------------------------------------------ */
+/* ---- maps: threads map, unmap and protect in one address space ---- */
 
 static void *maps_worker(void *arg)
 {
@@ -324,7 +325,7 @@ static void test_maps(void)
 	in_threads(maps_worker);
 }
 
-/* ---- file: one file mapped, written, cut by all ------------------------------------------------------------ */
+/* ---- file: one file mapped, written, cut by all ---- */
 
 #define FILE_PAGES 16
 static sigjmp_buf file_escape;
@@ -368,8 +369,8 @@ static void file_step(int fd, volatile unsigned long *map, uint64_t r)
 			bad("file: read %#lx at word %lu", value, word);
 		break;
 	case 9:
-		if (mmap((void *)map, FILE_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) !=
-		    map)
+		if (mmap((void *)map, FILE_PAGES * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd, 0) != map)
 			bad("file: mmap: %s", strerror(errno));
 		break;
 	case 10:
@@ -410,7 +411,7 @@ static void test_file(void)
 	unlink(DIR_NAME "/file");
 }
 
-/* ---- names: one directory for all --------------------------------------------------------------------------- */
+/* ---- names: one directory for all ---- */
 
 static void names_worker(unsigned number_, uint64_t seed)
 {
@@ -422,23 +423,42 @@ static void names_worker(unsigned number_, uint64_t seed)
 		DIR *d;
 		int fd;
 
-		snprintf(a, sizeof(a), DIR_NAME "/d%u/n%u", (unsigned)(r >> 8) % 3, (unsigned)(r >> 16) % 8);
-		snprintf(b, sizeof(b), DIR_NAME "/d%u/n%u", (unsigned)(r >> 24) % 3, (unsigned)(r >> 32) % 8);
+		snprintf(a, sizeof(a), DIR_NAME "/d%u/n%u", (unsigned)(r >> 8) % 3,
+			 (unsigned)(r >> 16) % 8);
+		snprintf(b, sizeof(b), DIR_NAME "/d%u/n%u", (unsigned)(r >> 24) % 3,
+			 (unsigned)(r >> 32) % 8);
 		switch (r % 12) {
-		case 0: case 1:
+		case 0:
+		case 1:
 			fd = open(a, O_CREAT | O_RDWR, 0600);
 			if (fd >= 0 && write(fd, a, 8) != 8)
 				bad("names: write");
 			if (fd >= 0)
 				close(fd);
 			break;
-		case 2: unlink(a); break;
-		case 3: case 4: rename(a, b); break;
-		case 5: link(a, b); break;
-		case 6: symlink(a, b); break;
-		case 7: mkdir(a, 0700); break;
-		case 8: rmdir(a); break;
-		case 9: raw6(SYS_renameat2, AT_FDCWD, (long)a, AT_FDCWD, (long)b, 2 /* exchange */, 0); break;
+		case 2:
+			unlink(a);
+			break;
+		case 3:
+		case 4:
+			rename(a, b);
+			break;
+		case 5:
+			link(a, b);
+			break;
+		case 6:
+			symlink(a, b);
+			break;
+		case 7:
+			mkdir(a, 0700);
+			break;
+		case 8:
+			rmdir(a);
+			break;
+		case 9:
+			raw6(SYS_renameat2, AT_FDCWD, (long)a, AT_FDCWD, (long)b, 2 /* exchange */,
+			     0);
+			break;
 		case 10:
 			fd = open(a, O_RDONLY);
 			if (fd >= 0)
@@ -469,7 +489,7 @@ static void test_names(void)
 		bad("names: what is left cannot be removed");
 }
 
-/* ---- pipes: a ring of processes, and many writers to one pipe ------------------------------------------------ */
+/* ---- pipes: a ring of processes, and many writers to one pipe ---- */
 
 static void test_ring(void)
 {
@@ -542,7 +562,8 @@ static void test_many(void)
 	while ((n = read(many_pipe[0], record, sizeof(record))) == sizeof(record)) {
 		unsigned long who = record[0] >> 32;
 
-		if (who >= workers || (record[0] & 0xffffffff) != next[who]++ || record[63] != record[0])
+		if (who >= workers || (record[0] & 0xffffffff) != next[who]++ ||
+		    record[63] != record[0])
 			bad("many: record of %lu torn or out of order", who);
 		got++;
 	}
@@ -551,12 +572,12 @@ static void test_many(void)
 	_exit(0);
 }
 
-/* ---- futex: a lock of our own, a condition, requeue ------------------------------------------------------------ */
+/* ---- futex: a lock of our own, a condition, requeue ---- */
 
 static struct lock_area {
 	int lock, sequence, unlocked;
 	unsigned long count;
-} *area;
+} * area;
 
 static long futex(int *word, int op, int value, long timeout, int *word2, int value3)
 {
@@ -590,7 +611,10 @@ static void futex_worker(unsigned number_, uint64_t seed)
 	}
 }
 
-/* Everybody waits until all are there; the last one wakes one and moves the others to a second word. */
+/*
+ * Everybody waits until all are there; the last one wakes one and moves the others to a second
+ * word.
+ */
 static void barrier_worker(unsigned number_, uint64_t seed)
 {
 	for (unsigned i = 0; i < rounds * 2; i++) {
@@ -620,7 +644,7 @@ static void test_futex(void)
 	munmap(area, sizeof(*area));
 }
 
-/* ---- signals: queued ones arrive, each once ------------------------------------------------------------------------ */
+/* ---- signals: queued ones arrive, each once ---- */
 
 static volatile unsigned signals_got;
 static volatile unsigned long signals_sum;
@@ -633,7 +657,8 @@ static void signals_handler(int sig, siginfo_t *info, void *context)
 
 static void test_signals(void)
 {
-	struct sigaction sa = { .sa_sigaction = signals_handler, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction sa = { .sa_sigaction = signals_handler,
+				.sa_flags = SA_SIGINFO | SA_RESTART };
 	unsigned each = rounds * 2;
 	pid_t parent = getpid(), pids[MAX_WORKERS];
 
@@ -645,7 +670,8 @@ static void test_signals(void)
 		if (pids[i])
 			continue;
 		for (unsigned k = 0; k < each; k++)
-			while (sigqueue(parent, SIGRTMIN + 1, (union sigval){ .sival_int = (int)k }) < 0)
+			while (sigqueue(parent, SIGRTMIN + 1,
+					(union sigval){ .sival_int = (int)k }) < 0)
 				if (errno != EAGAIN)
 					bad("signals: %s", strerror(errno));
 				else
@@ -654,7 +680,8 @@ static void test_signals(void)
 	}
 	for (unsigned i = 0; i < workers; i++)
 		checked_wait(pids[i], "signals");
-	if (signals_got != workers * each || signals_sum != (unsigned long)workers * each * (each - 1) / 2)
+	if (signals_got != workers * each ||
+	    signals_sum != (unsigned long)workers * each * (each - 1) / 2)
 		bad("signals: %u of %u came", signals_got, workers * each);
 	signal(SIGRTMIN + 1, SIG_DFL);
 }
@@ -690,16 +717,21 @@ static void test_jobs(void)
 	munmap((void *)count, PAGE);
 }
 
-/* ---- lives: fork, threads, exec, exit all at once ----------------------------------------------------------------------- */
+/* ---- lives: fork, threads, exec, exit all at once ---- */
 
 static void *lives_thread(void *arg)
 {
 	uint64_t seed = (unsigned long)arg;
 
 	switch (random_next(&seed) % 4) {
-	case 0: _exit(7);
-	case 1: raw3(SYS_exit, 0, 0, 0); break;
-	case 2: kill(getpid(), SIGKILL); break;
+	case 0:
+		_exit(7);
+	case 1:
+		raw3(SYS_exit, 0, 0, 0);
+		break;
+	case 2:
+		kill(getpid(), SIGKILL);
+		break;
 	default:
 		execl("/proc/self/exe", "stress", "-x", NULL);
 		execl("/bin/stress", "stress", "-x", NULL);
@@ -732,7 +764,8 @@ static void lives_worker(unsigned number_, uint64_t seed)
 		if (waitpid(pid, &status, 0) != pid)
 			bad("lives: wait");
 		else if (!(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) &&
-			 !(WIFEXITED(status) && (WEXITSTATUS(status) == 7 || WEXITSTATUS(status) == 8)))
+			 !(WIFEXITED(status) &&
+			   (WEXITSTATUS(status) == 7 || WEXITSTATUS(status) == 8)))
 			bad("lives: status %#x", status);
 	}
 }
@@ -742,7 +775,7 @@ static void test_lives(void)
 	in_processes("lives", lives_worker);
 }
 
-/* ---- mounts ---------------------------------------------------------------------------------------------------------------- */
+/* ---- mounts ---- */
 
 static void mounts_worker(unsigned number_, uint64_t seed)
 {
@@ -755,8 +788,12 @@ static void mounts_worker(unsigned number_, uint64_t seed)
 		snprintf(name, sizeof(name), DIR_NAME "/m%u", (unsigned)(r % 3));
 		snprintf(file, sizeof(file), "%s/file", name);
 		switch (r >> 8 & 3) {
-		case 0: mount("none", name, "tmpfs", 0, ""); break;
-		case 1: umount2(name, r >> 16 & 1 ? MNT_DETACH : 0); break;
+		case 0:
+			mount("none", name, "tmpfs", 0, "");
+			break;
+		case 1:
+			umount2(name, r >> 16 & 1 ? MNT_DETACH : 0);
+			break;
 		default:
 			fd = open(file, O_RDWR | O_CREAT, 0600);
 			if (fd >= 0) {
@@ -799,7 +836,8 @@ static void tty_child(const char *slave, uint64_t seed)
 		_exit(0); /* the master is gone already */
 	ioctl(fd, TIOCSCTTY, 0);
 	for (;;)
-		if (random_next(&seed) & 1 ? write(fd, "hello\n", 6) <= 0 : read(fd, text, sizeof(text)) <= 0)
+		if (random_next(&seed) & 1 ? write(fd, "hello\n", 6) <= 0
+					   : read(fd, text, sizeof(text)) <= 0)
 			_exit(0);
 }
 
@@ -846,10 +884,11 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } tests[] = {
-	{ "shoot", test_shoot }, { "cow", test_cow }, { "maps", test_maps }, { "file", test_file },
-	{ "names", test_names }, { "ring", test_ring }, { "many", test_many }, { "futex", test_futex },
-	{ "signals", test_signals }, { "jobs", test_jobs }, { "lives", test_lives },
-	{ "mounts", test_mounts }, { "tty", test_tty },
+	{ "shoot", test_shoot }, { "cow", test_cow },	  { "maps", test_maps },
+	{ "file", test_file },	 { "names", test_names }, { "ring", test_ring },
+	{ "many", test_many },	 { "futex", test_futex }, { "signals", test_signals },
+	{ "jobs", test_jobs },	 { "lives", test_lives }, { "mounts", test_mounts },
+	{ "tty", test_tty },
 };
 #define NR_TESTS (sizeof(tests) / sizeof(tests[0]))
 
@@ -868,11 +907,19 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while ((option = getopt(argc, argv, "n:s:j:x")) != -1)
 		switch (option) {
-		case 'n': rounds = (unsigned)number("stress", optarg); break;
-		case 's': first_seed = number("stress", optarg); break;
-		case 'j': workers = (unsigned)number("stress", optarg); break;
-		case 'x': return 8;
-		default: return 2;
+		case 'n':
+			rounds = (unsigned)number("stress", optarg);
+			break;
+		case 's':
+			first_seed = number("stress", optarg);
+			break;
+		case 'j':
+			workers = (unsigned)number("stress", optarg);
+			break;
+		case 'x':
+			return 8;
+		default:
+			return 2;
 		}
 	if (workers < 1 || workers >= MAX_WORKERS) {
 		fprintf(stderr, "stress: -j %u: expected 1 to %d\n", workers, MAX_WORKERS - 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * syscheck - asks the kernel some four hundred questions about processes, signals, terminals, timers and pipes, one line
- * per answer. The answers hold no times, addresses or process numbers, so two kernels can be compared with diff:
+ * syscheck - asks the kernel some four hundred questions about processes, signals, terminals,
+ * timers and pipes, one line per answer. The answers hold no times, addresses or process numbers,
+ * so two kernels can be compared with diff:
  *
  *     ./syscheck > linux.txt     (there)         syscheck > quire.txt     (here)
  */
@@ -36,7 +37,15 @@
 #include <ucontext.h>
 
 /* linux/futex.h is not everywhere */
-enum { FUTEX_WAIT, FUTEX_WAKE, FUTEX_CMP_REQUEUE = 4, FUTEX_WAKE_OP, FUTEX_LOCK_PI, FUTEX_UNLOCK_PI, FUTEX_WAIT_BITSET = 9 };
+enum {
+	FUTEX_WAIT,
+	FUTEX_WAKE,
+	FUTEX_CMP_REQUEUE = 4,
+	FUTEX_WAKE_OP,
+	FUTEX_LOCK_PI,
+	FUTEX_UNLOCK_PI,
+	FUTEX_WAIT_BITSET = 9
+};
 #define FUTEX_OP_ADD 1
 #define FUTEX_OP_CMP_EQ 0
 #define FUTEX_OP(op, arg, cmp, cmparg) ((op) << 28 | (cmp) << 24 | (arg) << 12 | (cmparg))
@@ -69,7 +78,7 @@ static void on_signal(int sig, siginfo_t *si, void *uc)
 	}
 }
 
-static void catch(int sig, int flags)
+static void catch (int sig, int flags)
 {
 	struct sigaction sa = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | flags };
 
@@ -92,16 +101,16 @@ static int status_of(pid_t pid)
 	return st;
 }
 
-#define CHILD(...)                      \
-	({                              \
-		pid_t _p;               \
-		fflush(stdout);         \
-		_p = fork();            \
-		if (!_p) {              \
-			__VA_ARGS__;    \
-			_exit(0);       \
-		}                       \
-		_p;                     \
+#define CHILD(...)                                                                                 \
+	({                                                                                         \
+		pid_t _p;                                                                          \
+		fflush(stdout);                                                                    \
+		_p = fork();                                                                       \
+		if (!_p) {                                                                         \
+			__VA_ARGS__;                                                               \
+			_exit(0);                                                                  \
+		}                                                                                  \
+		_p;                                                                                \
 	})
 
 /* ---- wait ---- */
@@ -157,11 +166,11 @@ static void waits(void)
 	p = CHILD(_exit(1));
 	T(waitpid(p, &st, 0));
 	signal(SIGCHLD, SIG_DFL);
-	catch(SIGCHLD, SA_NOCLDWAIT | SA_RESTART);
+	catch (SIGCHLD, SA_NOCLDWAIT | SA_RESTART);
 	p = CHILD(_exit(1));
 	T(waitpid(p, &st, 0));
 	SHOW("NOCLDWAIT still signals", caught == SIGCHLD);
-	catch(SIGCHLD, SA_RESTART);
+	catch (SIGCHLD, SA_RESTART);
 	caught = 0;
 	p = CHILD(_exit(4));
 	waitpid(p, &st, 0);
@@ -172,7 +181,7 @@ static void waits(void)
 	waitpid(p, &st, 0);
 	SHOW("SIGCHLD code", last.si_code);
 	SHOW("SIGCHLD status", last.si_status);
-	catch(SIGCHLD, SA_RESTART | SA_NOCLDSTOP);
+	catch (SIGCHLD, SA_RESTART | SA_NOCLDSTOP);
 	caught = 0;
 	p = CHILD(raise(SIGSTOP); _exit(0));
 	waitpid(p, &st, WUNTRACED);
@@ -207,10 +216,10 @@ static void masks(void)
 	T(sigaction(SIGKILL, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL));
 	T(sigaction(65, NULL, &got));
 	T(sigaction(0, NULL, &got));
-	catch(SIGUSR1, 0);
-	catch(SIGUSR2, 0);
-	catch(SIGRTMIN, 0);
-	catch(SIGRTMIN + 1, 0);
+	catch (SIGUSR1, 0);
+	catch (SIGUSR2, 0);
+	catch (SIGRTMIN, 0);
+	catch (SIGRTMIN + 1, 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGUSR2);
@@ -232,7 +241,8 @@ static void masks(void)
 	v.sival_int = 5;
 	sigqueue(getpid(), SIGRTMIN, v);
 	sigpending(&pend);
-	SHOW("pending", sigismember(&pend, SIGUSR1) + sigismember(&pend, SIGUSR2) + sigismember(&pend, SIGRTMIN));
+	SHOW("pending", sigismember(&pend, SIGUSR1) + sigismember(&pend, SIGUSR2) +
+				sigismember(&pend, SIGRTMIN));
 	SHOW("none caught", order_n);
 	sigdelset(&set, SIGKILL);
 	T(sigprocmask(SIG_UNBLOCK, &set, NULL));
@@ -274,7 +284,7 @@ static void masks(void)
 	sigaction(SIGUSR1, &sa, NULL);
 	raise(SIGUSR1);
 	SHOW("deferred depth", max_nested);
-	catch(SIGUSR1, SA_RESETHAND);
+	catch (SIGUSR1, SA_RESETHAND);
 	raise(SIGUSR1);
 	sigaction(SIGUSR1, NULL, &got);
 	SHOW("RESETHAND", got.sa_handler == SIG_DFL);
@@ -288,7 +298,8 @@ static void masks(void)
 	T(syscall(SYS_tkill, 999999, 0));
 	T(syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, NULL, 4));
 	T(syscall(SYS_rt_sigaction, SIGUSR1, NULL, &got, 16));
-	SHOW("SIGCONT ignored", status_of(CHILD(raise(SIGCONT); raise(SIGCHLD); raise(SIGWINCH); raise(SIGURG); _exit(2))));
+	SHOW("SIGCONT ignored", status_of(CHILD(raise(SIGCONT); raise(SIGCHLD); raise(SIGWINCH);
+						raise(SIGURG); _exit(2))));
 	signal(SIGUSR1, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	raise(SIGUSR1);
@@ -314,17 +325,17 @@ static void on_fault(int sig, siginfo_t *si, void *uc)
 	siglongjmp(back, sig);
 }
 
-#define FAULT(what, code)                                  \
-	do {                                               \
-		int _s = sigsetjmp(back, 1);               \
-		if (!_s) {                                 \
-			code;                              \
-			SHOW(what " survived", 1);         \
-		} else {                                   \
-			SHOW(what, _s);                    \
-			SHOW("  code", fault.si_code);     \
-			SHOW("  alternate stack", on_alt); \
-		}                                          \
+#define FAULT(what, code)                                                                          \
+	do {                                                                                       \
+		int _s = sigsetjmp(back, 1);                                                       \
+		if (!_s) {                                                                         \
+			code;                                                                      \
+			SHOW(what " survived", 1);                                                 \
+		} else {                                                                           \
+			SHOW(what, _s);                                                            \
+			SHOW("  code", fault.si_code);                                             \
+			SHOW("  alternate stack", on_alt);                                         \
+		}                                                                                  \
 	} while (0)
 
 static void faults(void)
@@ -372,7 +383,8 @@ static void faults(void)
 	for (unsigned i = 0; i < 5; i++)
 		signal(sigs[i], SIG_DFL);
 	SHOW("segv default", status_of(CHILD(*(volatile char *)nowhere = 1)) & ~0x80);
-	SHOW("segv ignored", status_of(CHILD(signal(SIGSEGV, SIG_IGN); *(volatile char *)nowhere = 1)) & ~0x80);
+	SHOW("segv ignored",
+	     status_of(CHILD(signal(SIGSEGV, SIG_IGN); *(volatile char *)nowhere = 1)) & ~0x80);
 	st.ss_flags = SS_DISABLE;
 	T(sigaltstack(&st, NULL));
 	unlink("/tmp/syscheck.f");
@@ -401,8 +413,10 @@ static void frames(void)
 	long rax = 0;
 
 	sigaction(SIGUSR1, &sa, NULL);
-	__asm__ volatile("movsd %2, %%xmm7; mov %1, %%edi; mov %3, %%esi; mov $62, %%eax; syscall; movsd %%xmm7, %0"
-			 : "=m"(x) : "r"(getpid()), "m"(fpu_value), "i"(SIGUSR1)
+	__asm__ volatile("movsd %2, %%xmm7; mov %1, %%edi; mov %3, %%esi; mov $62, %%eax; syscall; "
+			 "movsd %%xmm7, %0"
+			 : "=m"(x)
+			 : "r"(getpid()), "m"(fpu_value), "i"(SIGUSR1)
 			 : "rax", "rdi", "rsi", "rcx", "r11", "xmm7", "memory");
 	SHOW("xmm7 kept over handler", x == 1.5);
 	sa.sa_sigaction = edit_context;
@@ -424,7 +438,7 @@ static void interrupts(void)
 	pid_t k;
 
 	pipe(p);
-	catch(SIGALRM, 0);
+	catch (SIGALRM, 0);
 	setitimer(ITIMER_REAL, &it, NULL);
 	T(read(p[0], &c, 1));
 	SHOW("SIGALRM code", caught_code);
@@ -441,7 +455,7 @@ static void interrupts(void)
 	T(waitpid(k, &st, 0));
 	waitpid(k, &st, 0);
 	SHOW("status", st);
-	catch(SIGALRM, SA_RESTART);
+	catch (SIGALRM, SA_RESTART);
 	setitimer(ITIMER_REAL, &it, NULL);
 	k = CHILD(ms_sleep(100); write(p[1], "x", 1));
 	T(read(p[0], &c, 1));
@@ -469,7 +483,7 @@ static void interrupts(void)
 	kill(k, SIGCONT);
 	SHOW("poll over stop", status_of(k));
 	close(p[0]);
-	catch(SIGPIPE, 0);
+	catch (SIGPIPE, 0);
 	T(write(p[1], "x", 1));
 	SHOW("SIGPIPE", caught == SIGPIPE);
 	signal(SIGPIPE, SIG_IGN);
@@ -499,7 +513,8 @@ static void groups(void)
 	SHOW("setsid", status_of(p));
 	p = CHILD(_exit(setpgid(0, 999999) == -1 && errno == EPERM));
 	SHOW("foreign group", status_of(p));
-	p = CHILD(execl("/bin/sleep", "sleep", "1", NULL); execl("/usr/bin/sleep", "sleep", "1", NULL); _exit(1));
+	p = CHILD(execl("/bin/sleep", "sleep", "1", NULL);
+		  execl("/usr/bin/sleep", "sleep", "1", NULL); _exit(1));
 	ms_sleep(100);
 	T(setpgid(p, p));
 	kill(p, SIGKILL);
@@ -513,7 +528,8 @@ static void groups(void)
 	SHOW("orphan", status_of(p));
 	T(tcgetpgrp(99));
 	T(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
-	p = CHILD(pid_t k = CHILD(ms_sleep(50); _exit(getppid() == me ? 17 : 0)); (void)k; _exit(0));
+	p = CHILD(pid_t k = CHILD(ms_sleep(50); _exit(getppid() == me ? 17 : 0)); (void)k;
+		  _exit(0));
 	waitpid(p, &st, 0);
 	T(wait(&st) > 0);
 	SHOW("adopted by subreaper", st);
@@ -651,7 +667,7 @@ static void selects(void)
 	T(select(-1, NULL, NULL, NULL, NULL));
 	T(pselect(0, NULL, NULL, NULL, &ts, NULL));
 	sigemptyset(&none);
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	caught = 0;
 	sigset_t block = none, old;
 	sigaddset(&block, SIGUSR1);
@@ -847,14 +863,14 @@ static void times_(void)
 	T(setitimer(9, &it, NULL));
 	it.it_value.tv_usec = 1000000;
 	T(setitimer(ITIMER_REAL, &it, NULL));
-	catch(SIGVTALRM, 0);
+	catch (SIGVTALRM, 0);
 	caught = 0;
 	it = (struct itimerval){ { 0, 0 }, { 0, 20000 } };
 	T(setitimer(ITIMER_VIRTUAL, &it, NULL));
 	for (volatile long i = 0; i < 2000000000 && !caught; i++)
 		;
 	SHOW("SIGVTALRM", caught == SIGVTALRM);
-	catch(SIGPROF, 0);
+	catch (SIGPROF, 0);
 	caught = 0;
 	T(setitimer(ITIMER_PROF, &it, NULL));
 	for (volatile long i = 0; i < 2000000000 && !caught; i++)
@@ -928,20 +944,25 @@ static void execs(const char *self)
 	T(execv("/tmp/syscheck.x", argv));
 	write_file("/tmp/syscheck.x", "#!/tmp/syscheck.x\n", 0755);
 	T(execv("/tmp/syscheck.x", argv));
-	write_file("/tmp/syscheck.x", "\177ELF garbage garbage garbage garbage garbage garbage garbage garbage", 0755);
+	write_file("/tmp/syscheck.x",
+		   "\177ELF garbage garbage garbage garbage garbage garbage garbage garbage", 0755);
 	T(execv("/tmp/syscheck.x", argv));
 	snprintf(script, sizeof(script), "#!%s  args  one two \nrest\n", self);
 	write_file("/tmp/syscheck.x", script, 0755);
-	SHOW("script", status_of(CHILD(execl("/tmp/syscheck.x", "zero", "1", "2", NULL); _exit(99))));
+	SHOW("script",
+	     status_of(CHILD(execl("/tmp/syscheck.x", "zero", "1", "2", NULL); _exit(99))));
 	snprintf(script, sizeof(script), "#! /tmp/syscheck.x\n");
 	write_file("/tmp/syscheck.y", script, 0755);
-	SHOW("script of script", status_of(CHILD(execl("/tmp/syscheck.y", "zero", "1", NULL); _exit(99))));
+	SHOW("script of script",
+	     status_of(CHILD(execl("/tmp/syscheck.y", "zero", "1", NULL); _exit(99))));
 	SHOW("auxv", status_of(CHILD(execl(self, "syscheck", "auxv", NULL); _exit(99))));
-	SHOW("state", status_of(CHILD(
-		sigset_t s; sigemptyset(&s); sigaddset(&s, SIGUSR2); sigprocmask(SIG_BLOCK, &s, NULL);
-		signal(SIGUSR1, SIG_IGN); catch(SIGHUP, 0); raise(SIGUSR2);
-		fcntl(open("/dev/null", O_RDONLY), F_DUPFD, 40); fcntl(open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 50);
-		umask(031); execl(self, "syscheck", "state", NULL); _exit(99))));
+	SHOW("state",
+	     status_of(CHILD(sigset_t s; sigemptyset(&s); sigaddset(&s, SIGUSR2);
+			     sigprocmask(SIG_BLOCK, &s, NULL); signal(SIGUSR1, SIG_IGN);
+			     catch (SIGHUP, 0); raise(SIGUSR2);
+			     fcntl(open("/dev/null", O_RDONLY), F_DUPFD, 40);
+			     fcntl(open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 50); umask(031);
+			     execl(self, "syscheck", "state", NULL); _exit(99))));
 	SHOW("vfork", ({
 		     pid_t p = vfork();
 		     if (!p) {
@@ -989,7 +1010,8 @@ static int exec_child(int argc, char **argv)
 		return bits;
 	}
 	for (int i = 1; i < argc; i++)
-		printf("  argv[%d] %s\n", i, strchr(argv[i], '/') ? strrchr(argv[i], '/') : argv[i]);
+		printf("  argv[%d] %s\n", i,
+		       strchr(argv[i], '/') ? strrchr(argv[i], '/') : argv[i]);
 	return argc;
 }
 
@@ -1039,8 +1061,10 @@ static void limits(void)
 	T(syscall(SYS_getpriority, PRIO_PROCESS, 0));
 	T(getpriority(9, 0));
 	T(getpriority(PRIO_PROCESS, 999999));
-	SHOW("nice", status_of(CHILD(setpriority(PRIO_PROCESS, 0, 5); _exit(getpriority(PRIO_PROCESS, 0)))));
-	SHOW("nice clamped", status_of(CHILD(setpriority(PRIO_PROCESS, 0, 99); _exit(getpriority(PRIO_PROCESS, 0)))));
+	SHOW("nice", status_of(CHILD(setpriority(PRIO_PROCESS, 0, 5);
+				     _exit(getpriority(PRIO_PROCESS, 0)))));
+	SHOW("nice clamped", status_of(CHILD(setpriority(PRIO_PROCESS, 0, 99);
+					     _exit(getpriority(PRIO_PROCESS, 0)))));
 	T(syscall(SYS_sched_getaffinity, 0, 4, &cpus));
 	T(sched_getaffinity(999999, sizeof(cpus), &cpus));
 	CPU_ZERO(&cpus);
@@ -1048,10 +1072,12 @@ static void limits(void)
 	T(getuid());
 	T(setuid(0));
 	T(getgroups(-1, NULL));
-	SHOW("drop root", status_of(CHILD(setgid(5); setuid(1000); _exit(getuid() == 1000 && geteuid() == 1000 &&
-		setuid(0) == -1 && errno == EPERM && kill(getppid(), 0) == -1 && errno == EPERM))));
-	SHOW("seteuid", status_of(CHILD(seteuid(1000); int a = geteuid() == 1000 && getuid() == 0; seteuid(0);
-		_exit(a && geteuid() == 0))));
+	SHOW("drop root",
+	     status_of(CHILD(setgid(5); setuid(1000);
+			     _exit(getuid() == 1000 && geteuid() == 1000 && setuid(0) == -1 &&
+				   errno == EPERM && kill(getppid(), 0) == -1 && errno == EPERM))));
+	SHOW("seteuid", status_of(CHILD(seteuid(1000); int a = geteuid() == 1000 && getuid() == 0;
+					seteuid(0); _exit(a && geteuid() == 0))));
 	T(prctl(99, 0, 0, 0, 0));
 	T(prctl(PR_GET_DUMPABLE));
 	T(syscall(SYS_arch_prctl, 0x9999, 0));
@@ -1072,7 +1098,8 @@ static void futexes(void)
 	T(syscall(SYS_futex, &w, FUTEX_WAKE, 1));
 	T(syscall(SYS_futex, &w, FUTEX_WAIT_BITSET, 5, NULL, NULL, 0));
 	T(syscall(SYS_futex, &w, FUTEX_CMP_REQUEUE, 1, 1, &w, 4));
-	T(syscall(SYS_futex, &w, FUTEX_WAKE_OP, 1, 1, &w, FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_EQ, 5)));
+	T(syscall(SYS_futex, &w, FUTEX_WAKE_OP, 1, 1, &w,
+		  FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_EQ, 5)));
 	SHOW("word", w);
 	T(syscall(SYS_futex, &w, 99, 0));
 	w = 0;
@@ -1217,32 +1244,35 @@ static void terminals(void)
 	T(tcflush(slave, TCIFLUSH));
 	T(tcflush(slave, 7));
 	/* job control */
-	p = CHILD(
-		setsid(); SHOW("TIOCSCTTY", ioctl(slave, TIOCSCTTY, 0));
-		SHOW("foreground", tcgetpgrp(slave) == getpid());
-		SHOW("session", tcgetsid(slave) == getpid());
-		SHOW("/dev/tty", open("/dev/tty", O_RDWR) >= 0);
-		catch(SIGINT, 0); catch(SIGWINCH, 0); catch(SIGTSTP, 0); catch(SIGQUIT, 0);
-		type_in("abc\003"); SHOW("^C", caught == SIGINT); shown("^C echo", master); shown("flushed", slave);
-		type_in("\034"); SHOW("^\\", caught == SIGQUIT); shown("", master);
-		type_in("\032"); SHOW("^Z", caught == SIGTSTP); shown("", master);
-		w.ws_row = 33; ioctl(master, TIOCSWINSZ, &w); SHOW("WINCH", caught == SIGWINCH);
-		pid_t bg = CHILD(setpgid(0, 0); char c; read(slave, &c, 1); _exit(1)); int st;
-		waitpid(bg, &st, WUNTRACED); SHOW("background read", st); kill(bg, SIGKILL); waitpid(bg, &st, 0);
-		bg = CHILD(setpgid(0, 0); signal(SIGTTIN, SIG_IGN); char c; _exit(read(slave, &c, 1) < 0 ? errno : 0));
-		waitpid(bg, &st, 0); SHOW("ignored", st);
-		bg = CHILD(setpgid(0, 0); write(slave, "bg", 2); _exit(3));
-		waitpid(bg, &st, WUNTRACED); SHOW("background write", st); shown("", master);
-		bg = CHILD(setpgid(0, 0); tcsetpgrp(slave, getpid()); _exit(1));
-		waitpid(bg, &st, WUNTRACED); SHOW("background tcsetpgrp", st); kill(bg, SIGKILL); waitpid(bg, &st, 0);
-		bg = CHILD(setpgid(0, 0); signal(SIGTTOU, SIG_IGN); _exit(tcsetpgrp(slave, getpid()) ? 1 : 44));
-		waitpid(bg, &st, 0); SHOW("ignored tcsetpgrp", st); signal(SIGTTOU, SIG_IGN);
-		SHOW("back", tcsetpgrp(slave, getpid())); SHOW("bad group", tcsetpgrp(slave, 999999));
-		t.c_lflag |= TOSTOP; tcsetattr(slave, TCSANOW, &t);
-		bg = CHILD(setpgid(0, 0); signal(SIGTTOU, SIG_DFL); write(slave, "bg", 2); _exit(3));
-		waitpid(bg, &st, WUNTRACED); SHOW("TOSTOP", st); kill(bg, SIGKILL); waitpid(bg, &st, 0);
-		catch(SIGHUP, 0); SHOW("TIOCNOTTY", ioctl(slave, TIOCNOTTY)); SHOW("HUP", caught == SIGHUP);
-		SHOW("/dev/tty", open("/dev/tty", O_RDWR)); _exit(0));
+	p = CHILD(setsid(); SHOW("TIOCSCTTY", ioctl(slave, TIOCSCTTY, 0));
+		  SHOW("foreground", tcgetpgrp(slave) == getpid());
+		  SHOW("session", tcgetsid(slave) == getpid());
+		  SHOW("/dev/tty", open("/dev/tty", O_RDWR) >= 0); catch (SIGINT, 0);
+		  catch (SIGWINCH, 0); catch (SIGTSTP, 0); catch (SIGQUIT, 0); type_in("abc\003");
+		  SHOW("^C", caught == SIGINT); shown("^C echo", master); shown("flushed", slave);
+		  type_in("\034"); SHOW("^\\", caught == SIGQUIT); shown("", master);
+		  type_in("\032"); SHOW("^Z", caught == SIGTSTP); shown("", master); w.ws_row = 33;
+		  ioctl(master, TIOCSWINSZ, &w); SHOW("WINCH", caught == SIGWINCH);
+		  pid_t bg = CHILD(setpgid(0, 0); char c; read(slave, &c, 1); _exit(1)); int st;
+		  waitpid(bg, &st, WUNTRACED); SHOW("background read", st); kill(bg, SIGKILL);
+		  waitpid(bg, &st, 0); bg = CHILD(setpgid(0, 0); signal(SIGTTIN, SIG_IGN); char c;
+						  _exit(read(slave, &c, 1) < 0 ? errno : 0));
+		  waitpid(bg, &st, 0); SHOW("ignored", st);
+		  bg = CHILD(setpgid(0, 0); write(slave, "bg", 2); _exit(3));
+		  waitpid(bg, &st, WUNTRACED); SHOW("background write", st); shown("", master);
+		  bg = CHILD(setpgid(0, 0); tcsetpgrp(slave, getpid()); _exit(1));
+		  waitpid(bg, &st, WUNTRACED); SHOW("background tcsetpgrp", st); kill(bg, SIGKILL);
+		  waitpid(bg, &st, 0); bg = CHILD(setpgid(0, 0); signal(SIGTTOU, SIG_IGN);
+						  _exit(tcsetpgrp(slave, getpid()) ? 1 : 44));
+		  waitpid(bg, &st, 0); SHOW("ignored tcsetpgrp", st); signal(SIGTTOU, SIG_IGN);
+		  SHOW("back", tcsetpgrp(slave, getpid()));
+		  SHOW("bad group", tcsetpgrp(slave, 999999)); t.c_lflag |= TOSTOP;
+		  tcsetattr(slave, TCSANOW, &t); bg = CHILD(setpgid(0, 0); signal(SIGTTOU, SIG_DFL);
+							    write(slave, "bg", 2); _exit(3));
+		  waitpid(bg, &st, WUNTRACED); SHOW("TOSTOP", st); kill(bg, SIGKILL);
+		  waitpid(bg, &st, 0); catch (SIGHUP, 0);
+		  SHOW("TIOCNOTTY", ioctl(slave, TIOCNOTTY)); SHOW("HUP", caught == SIGHUP);
+		  SHOW("/dev/tty", open("/dev/tty", O_RDWR)); _exit(0));
 	status_of(p);
 	close(slave);
 	T(read(master, name, 10));
@@ -1254,10 +1284,13 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*fn)(void);
-	} parts[] = { { "waits", waits },     { "masks", masks },     { "faults", faults },	 { "frames", frames },
-		      { "interrupts", interrupts }, { "groups", groups }, { "pipes", pipes },	 { "selects", selects },
-		      { "epolls", epolls },   { "events", event_files }, { "sockets", sockets }, { "times", times_ },
-		      { "limits", limits },   { "futexes", futexes }, { "terminals", terminals } };
+	} parts[] = {
+		{ "waits", waits },	   { "masks", masks },		 { "faults", faults },
+		{ "frames", frames },	   { "interrupts", interrupts }, { "groups", groups },
+		{ "pipes", pipes },	   { "selects", selects },	 { "epolls", epolls },
+		{ "events", event_files }, { "sockets", sockets },	 { "times", times_ },
+		{ "limits", limits },	   { "futexes", futexes },	 { "terminals", terminals }
+	};
 	char self[PATH_MAX] = "";
 
 	if (argc > 1 && strcmp(argv[0], "syscheck-part") && strcmp(argv[1], "-p"))

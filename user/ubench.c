@@ -42,8 +42,8 @@ static void must(long ret, const char *what)
 
 static void *map(unsigned long bytes)
 {
-	long p = raw6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long p = raw6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
 
 	must(p > -4096 && p < 0 ? p : 0, "mmap");
 	raw3(SYS_madvise, p, (long)bytes, MADV_NOHUGEPAGE);
@@ -220,8 +220,8 @@ static struct result pipe_one(uint64_t n)
 /* Two processes on one CPU give way to each other; per switch. */
 static struct result yield_switch(uint64_t n)
 {
-	volatile int *stop = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				  -1, 0);
+	volatile int *stop =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t t;
 	long pid;
 

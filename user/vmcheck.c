@@ -4,9 +4,10 @@
  *
  *	vmcheck [DIR]	works in DIR (default /tmp), on a file it removes
  *
- * It prints what each call answered and what memory then holds: errors, contents, residence, signals of bad accesses,
- * lines of /proc/self/maps relative to the area it works in. No absolute address is printed, so that the output on Linux
- * (as root, on tmpfs) and on this kernel can be compared line by line.
+ * It prints what each call answered and what memory then holds: errors, contents, residence,
+ * signals of bad accesses, lines of /proc/self/maps relative to the area it works in. No absolute
+ * address is printed, so that the output on Linux (as root, on tmpfs) and on this kernel can be
+ * compared line by line.
  */
 #define _GNU_SOURCE
 #include "lab.h"
@@ -31,8 +32,9 @@ static const char *error_name(long e)
 		const char *name;
 	} names[] = {
 #define E(x) { x, #x }
-		E(EPERM), E(ENOENT), E(EINTR), E(EIO), E(EBADF), E(EAGAIN), E(ENOMEM), E(EACCES), E(EFAULT), E(EBUSY), E(EEXIST),
-		E(ENODEV), E(EINVAL), E(EFBIG), E(ENOSPC), E(ENOSYS), E(EOVERFLOW), E(EOPNOTSUPP), E(ENXIO),
+		E(EPERM),  E(ENOENT), E(EINTR),	    E(EIO),	   E(EBADF),  E(EAGAIN), E(ENOMEM),
+		E(EACCES), E(EFAULT), E(EBUSY),	    E(EEXIST),	   E(ENODEV), E(EINVAL), E(EFBIG),
+		E(ENOSPC), E(ENOSYS), E(EOVERFLOW), E(EOPNOTSUPP), E(ENXIO),
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -146,7 +148,8 @@ static void show_maps(const char *title)
 			continue;
 		if (start < (unsigned long)AREA || end > (unsigned long)(AREA + AREA_PAGES * P))
 			continue;
-		printf("   %#lx-%#lx %s %#lx\n", start - (unsigned long)AREA, end - (unsigned long)AREA, prot, off);
+		printf("   %#lx-%#lx %s %#lx\n", start - (unsigned long)AREA,
+		       end - (unsigned long)AREA, prot, off);
 	}
 }
 
@@ -179,7 +182,8 @@ static void check_mmap(void)
 	R(do_mmap(AREA + 8 * P, P, RW, MAP_PRIVATE, file, 0x7ffffffffffff000));
 	R(do_mmap(AREA + 8 * P, P, RW, MAP_SHARED_VALIDATE | MAP_SYNC, file, 0));
 	R(do_mmap(AREA + 8 * P, P, RW, MAP_SHARED_VALIDATE | 0x200000, file, 0));
-	R(do_mmap(AREA + 8 * P, P, RW, PA | MAP_NORESERVE | MAP_STACK | MAP_DENYWRITE | MAP_EXECUTABLE, -1, 0));
+	R(do_mmap(AREA + 8 * P, P, RW,
+		  PA | MAP_NORESERVE | MAP_STACK | MAP_DENYWRITE | MAP_EXECUTABLE, -1, 0));
 	R(do_mmap(AREA + 20 * P, P, RW, PA | MAP_GROWSDOWN, -1, 0));
 	R(do_mmap(AREA + 12 * P, P, PROT_NONE, PA, -1, 0));
 	R(do_mmap(AREA + 13 * P, P, PROT_WRITE, PA, -1, 0));
@@ -265,7 +269,8 @@ static void check_mremap(void)
 	R(do_mremap(AREA + 20 * P, 0, 8 * P, MREMAP_MAYMOVE, 0));
 	R(do_mremap(AREA + 20 * P, 12 * P, 16 * P, MREMAP_MAYMOVE, 0));
 	R(do_mremap(AREA + 50 * P, P, 2 * P, MREMAP_MAYMOVE, 0));
-	R(do_mremap(AREA + 20 * P, 8 * P, 8 * P, MREMAP_MAYMOVE | 4, AREA + 40 * P)); /* DONTUNMAP */
+	/* DONTUNMAP */
+	R(do_mremap(AREA + 20 * P, 8 * P, 8 * P, MREMAP_MAYMOVE | 4, AREA + 40 * P));
 	R(do_mremap(AREA + 20 * P, 8 * P, 9 * P, MREMAP_MAYMOVE | 4, AREA + 40 * P));
 	show_maps("mremap DONTUNMAP");
 	GET(AREA + 20 * P);
@@ -273,7 +278,8 @@ static void check_mremap(void)
 	clear_area();
 	R(do_mmap(AREA, 2 * P, RW, SA, -1, 0));
 	PUT(AREA, 9);
-	R(do_mremap(AREA, 0, 2 * P, MREMAP_MAYMOVE | MREMAP_FIXED, AREA + 8 * P)); /* a second view */
+	/* a second view */
+	R(do_mremap(AREA, 0, 2 * P, MREMAP_MAYMOVE | MREMAP_FIXED, AREA + 8 * P));
 	GET(AREA + 8 * P);
 	PUT(AREA + 8 * P, 10);
 	GET(AREA);
@@ -295,7 +301,8 @@ static void residence(const char *what, char *at, int pages)
 
 static void check_madvise(void)
 {
-	static const int advice[] = { 0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24 };
+	static const int advice[] = { 0,  1,  2,  3,  4,  8,  10, 11, 14, 15,
+				      16, 17, 18, 19, 20, 21, 22, 23, 24 };
 
 	R(do_mmap(AREA, 8 * P, RW, PA, -1, 0));
 	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++) {
@@ -449,7 +456,7 @@ static void check_fork(void)
 	R(do_mmap(AREA + 4 * P, 2 * P, RW, SA, -1, 0));
 	for (int i = 0; i < 6; i++)
 		AREA[i * P] = (char)(i + 1);
-	R(do_madvise(AREA + P, P, 18)); /* WIPEONFORK */
+	R(do_madvise(AREA + P, P, 18));	    /* WIPEONFORK */
 	R(do_madvise(AREA + 2 * P, P, 10)); /* DONTFORK */
 	fflush(stdout);
 	pid = fork();

@@ -30,30 +30,102 @@ static void jump_to(unsigned long address)
 	((void (*)(void))address)();
 }
 
-static void null_write(void) { write_to(0); }
-static void null_read(void) { read_from(8); }
-static void null_jump(void) { jump_to(0); }
-static void kernel_write(void) { write_to(0xffffffff81000000); }
-static void kernel_read(void) { read_from(0xffff888000000000); }
-static void kernel_jump(void) { jump_to(0xffffffff81000000); }
-static void crooked_write(void) { write_to(0x8000000000000000); }
-static void crooked_jump(void) { jump_to(0x8000000000000000); }
-static void top_of_user(void) { write_to(0x7ffffffff000); }
-static void rodata_write(void) { write_to((unsigned long)text_like); }
-static void text_write(void) { write_to((unsigned long)rodata_write); }
-static void data_jump(void) { jump_to((unsigned long)data_page); }
-static void op_hlt(void) { __asm__ volatile("hlt"); }
-static void op_cli(void) { __asm__ volatile("cli"); }
-static void op_ud2(void) { __asm__ volatile("ud2"); }
-static void op_int3(void) { __asm__ volatile("int3"); }
-static void op_int14(void) { __asm__ volatile("int $14"); }
-static void op_in(void) { __asm__ volatile("inb $0x60, %%al" : : : "eax"); }
-static void op_cr3(void) { __asm__ volatile("mov %%cr3, %%rax" : : : "rax"); }
-static void op_wrmsr(void) { __asm__ volatile("wrmsr" : : "a"(0), "d"(0), "c"(0xc0000082)); }
-static void op_lgdt(void) { __asm__ volatile("lgdt %0" : : "m"(data_page)); }
-static void op_iretq(void) { __asm__ volatile("push $0; push $0; push $2; push $8; push $1; iretq"); }
-static void op_swapgs(void) { __asm__ volatile("swapgs"); }
-static void op_trap_flag(void) { __asm__ volatile("pushfq; orq $0x100, (%rsp); popfq; nop"); }
+static void null_write(void)
+{
+	write_to(0);
+}
+static void null_read(void)
+{
+	read_from(8);
+}
+static void null_jump(void)
+{
+	jump_to(0);
+}
+static void kernel_write(void)
+{
+	write_to(0xffffffff81000000);
+}
+static void kernel_read(void)
+{
+	read_from(0xffff888000000000);
+}
+static void kernel_jump(void)
+{
+	jump_to(0xffffffff81000000);
+}
+static void crooked_write(void)
+{
+	write_to(0x8000000000000000);
+}
+static void crooked_jump(void)
+{
+	jump_to(0x8000000000000000);
+}
+static void top_of_user(void)
+{
+	write_to(0x7ffffffff000);
+}
+static void rodata_write(void)
+{
+	write_to((unsigned long)text_like);
+}
+static void text_write(void)
+{
+	write_to((unsigned long)rodata_write);
+}
+static void data_jump(void)
+{
+	jump_to((unsigned long)data_page);
+}
+static void op_hlt(void)
+{
+	__asm__ volatile("hlt");
+}
+static void op_cli(void)
+{
+	__asm__ volatile("cli");
+}
+static void op_ud2(void)
+{
+	__asm__ volatile("ud2");
+}
+static void op_int3(void)
+{
+	__asm__ volatile("int3");
+}
+static void op_int14(void)
+{
+	__asm__ volatile("int $14");
+}
+static void op_in(void)
+{
+	__asm__ volatile("inb $0x60, %%al" : : : "eax");
+}
+static void op_cr3(void)
+{
+	__asm__ volatile("mov %%cr3, %%rax" : : : "rax");
+}
+static void op_wrmsr(void)
+{
+	__asm__ volatile("wrmsr" : : "a"(0), "d"(0), "c"(0xc0000082));
+}
+static void op_lgdt(void)
+{
+	__asm__ volatile("lgdt %0" : : "m"(data_page));
+}
+static void op_iretq(void)
+{
+	__asm__ volatile("push $0; push $0; push $2; push $8; push $1; iretq");
+}
+static void op_swapgs(void)
+{
+	__asm__ volatile("swapgs");
+}
+static void op_trap_flag(void)
+{
+	__asm__ volatile("pushfq; orq $0x100, (%rsp); popfq; nop");
+}
 
 static void divide(void)
 {
@@ -143,18 +215,47 @@ static void forged_sigreturn(void)
 			 "mov $128, %ecx; rep stosq; mov $15, %eax; syscall; ud2");
 }
 
-#define WAY(fn) { #fn, fn }
+#define WAY(fn)                                                                                    \
+	{                                                                                          \
+#fn, fn                                                                            \
+	}
 static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	WAY(null_write), WAY(null_read), WAY(null_jump), WAY(kernel_write), WAY(kernel_read),
-	WAY(kernel_jump), WAY(crooked_write), WAY(crooked_jump), WAY(top_of_user),
-	WAY(rodata_write), WAY(text_write), WAY(data_jump), WAY(op_hlt), WAY(op_cli), WAY(op_ud2),
-	WAY(op_int3), WAY(op_int14), WAY(op_in), WAY(op_cr3), WAY(op_wrmsr), WAY(op_lgdt),
-	WAY(op_iretq), WAY(op_swapgs), WAY(op_trap_flag), WAY(divide),
-	WAY(x87_divide), WAY(bad_stack_syscall), WAY(kernel_stack_pointer), WAY(stack_overflow),
-	WAY(unmapped_own), WAY(protected), WAY(past_end_of_file), WAY(bad_pointers),
+	WAY(null_write),
+	WAY(null_read),
+	WAY(null_jump),
+	WAY(kernel_write),
+	WAY(kernel_read),
+	WAY(kernel_jump),
+	WAY(crooked_write),
+	WAY(crooked_jump),
+	WAY(top_of_user),
+	WAY(rodata_write),
+	WAY(text_write),
+	WAY(data_jump),
+	WAY(op_hlt),
+	WAY(op_cli),
+	WAY(op_ud2),
+	WAY(op_int3),
+	WAY(op_int14),
+	WAY(op_in),
+	WAY(op_cr3),
+	WAY(op_wrmsr),
+	WAY(op_lgdt),
+	WAY(op_iretq),
+	WAY(op_swapgs),
+	WAY(op_trap_flag),
+	WAY(divide),
+	WAY(x87_divide),
+	WAY(bad_stack_syscall),
+	WAY(kernel_stack_pointer),
+	WAY(stack_overflow),
+	WAY(unmapped_own),
+	WAY(protected),
+	WAY(past_end_of_file),
+	WAY(bad_pointers),
 	WAY(forged_sigreturn),
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * acpi.c - finds the tables in memory, has them read, and draws the conclusions: CPUs, nodes, interrupt routes. A table
- * that is refused costs one line and the default takes its place; the machine boots without any.
+ * acpi.c - finds the tables in memory, has them read, and draws the conclusions: CPUs, nodes,
+ * interrupt routes. A table that is refused costs one line and the default takes its place; the
+ * machine boots without any.
  */
 #include "arch/bootinfo.h"
 #include "arch/mmu.h"
@@ -102,7 +103,8 @@ static const struct acpi_header *find_root(void)
 		return NULL;
 	}
 	/* Our own copy lies in the image, which has no early direct map to go through. */
-	p = pa >= (unsigned long)__boot_start && pa < __pa(__kernel_end) ? __va(pa) : acpi_map(pa, 36);
+	p = pa >= (unsigned long)__boot_start && pa < __pa(__kernel_end) ? __va(pa)
+									 : acpi_map(pa, 36);
 	if (!p || acpi_parse_rsdp(p, 36, &root, &why)) {
 		pr_warn("acpi: RSDP at %#llx ignored: %s", (unsigned long long)pa, why);
 		return NULL;
@@ -207,7 +209,10 @@ static void number_cpus(void)
 	nr_possible_cpus = n;
 }
 
-/* The last page of conventional memory that is RAM, taken out of the map: the start code of the other CPUs. */
+/*
+ * The last page of conventional memory that is RAM, taken out of the map: the start code of the
+ * other CPUs.
+ */
 static void reserve_trampoline(void)
 {
 	for (u64 pa = 0x9f000; pa >= 0x2000 && nr_possible_cpus > 1; pa -= PAGE_SIZE)
@@ -234,8 +239,13 @@ static void numa_log(const char *fmt, ...)
 void arch_acpi_init(void)
 {
 	const struct acpi_header *root;
-	struct numa_input in = { .boot = &boot_info, .srat = &srat, .slit = &slit, .off = numa_off,
-				 .fake_nodes = numa_fake, .cpu_ids = cpu_apic_id, .log = numa_log };
+	struct numa_input in = { .boot = &boot_info,
+				 .srat = &srat,
+				 .slit = &slit,
+				 .off = numa_off,
+				 .fake_nodes = numa_fake,
+				 .cpu_ids = cpu_apic_id,
+				 .log = numa_log };
 
 	machine_defaults();
 	root = noacpi ? NULL : find_root();
@@ -245,5 +255,6 @@ void arch_acpi_init(void)
 	reserve_trampoline();
 	in.nr_cpus = nr_possible_cpus;
 	numa_build(&in, &numa_info, cpu_node);
-	pr_info("acpi: %u CPUs, %d nodes (%s)", nr_possible_cpus, numa_info.nr_nodes, numa_info.source);
+	pr_info("acpi: %u CPUs, %d nodes (%s)", nr_possible_cpus, numa_info.nr_nodes,
+		numa_info.source);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * acpi_parse.c - the table readers. Source: ACPI specification 6.5, sections 5.2.5 (RSDP) to 5.2.17 (SLIT), 7.4.2 (\_Sx);
- * IA-PC HPET specification 1.0a. Fields are read with get*() because nothing in a table is aligned.
+ * acpi_parse.c - the table readers. Source: ACPI specification 6.5, sections 5.2.5 (RSDP) to 5.2.17
+ * (SLIT), 7.4.2 (\_Sx); IA-PC HPET specification 1.0a. Fields are read with get*() because nothing
+ * in a table is aligned.
  */
 #include "arch/x86_64/acpi_parse.h"
 #include "lib/err.h"
@@ -81,7 +82,7 @@ u64 acpi_root_entry(const void *table, u32 i)
 	return size == 8 ? get64(b + at) : get32(b + at);
 }
 
-/* ---- MADT --------------------------------------------------------------------------------------- */
+/* ---- MADT ---- */
 
 static void madt_cpu(struct acpi_machine *m, u32 id, u32 flags)
 {
@@ -149,7 +150,7 @@ int acpi_parse_madt(const void *p, size_t n, struct acpi_machine *m, const char 
 	return 0;
 }
 
-/* ---- SRAT, SLIT --------------------------------------------------------------------------------- */
+/* ---- SRAT, SLIT ---- */
 
 static void srat_cpu(struct acpi_srat *s, u32 id, u32 domain, u32 flags)
 {
@@ -171,7 +172,8 @@ static int srat_mem(struct acpi_srat *s, const u8 *e, const char **why)
 	if (s->nr_mem == SRAT_MAX_MEM)
 		return refuse(why, "too many memory ranges");
 	for (u32 i = 0; i < s->nr_mem; i++)
-		if (start < s->mem[i].end && s->mem[i].start < start + len && s->mem[i].domain != get32(e + 2))
+		if (start < s->mem[i].end && s->mem[i].start < start + len &&
+		    s->mem[i].domain != get32(e + 2))
 			return refuse(why, "memory ranges of two domains overlap");
 	s->mem[s->nr_mem].start = start;
 	s->mem[s->nr_mem].end = start + len;
@@ -199,7 +201,8 @@ int acpi_parse_srat(const void *p, size_t n, struct acpi_srat *out, const char *
 		if (len < 2 || len > length - at)
 			return refuse(why, "an entry leaves the table");
 		if (e[0] == 0 && len >= 16)
-			srat_cpu(out, e[3], e[2] | e[9] << 8 | e[10] << 16 | (u32)e[11] << 24, get32(e + 4));
+			srat_cpu(out, e[3], e[2] | e[9] << 8 | e[10] << 16 | (u32)e[11] << 24,
+				 get32(e + 4));
 		else if (e[0] == 2 && len >= 24)
 			srat_cpu(out, get32(e + 8), get32(e + 4), get32(e + 12));
 		else if (e[0] == 1 && len >= 40)
@@ -232,15 +235,15 @@ int acpi_parse_slit(const void *p, size_t n, struct acpi_slit *out, const char *
 			u8 d = b[44 + i * count + j];
 
 			if (i == j ? d != 10 : d <= 10)
-				return refuse(why, i == j ? "a node's distance to itself is not 10" :
-							    "a remote distance is not above 10");
+				return refuse(why, i == j ? "a node's distance to itself is not 10"
+							  : "a remote distance is not above 10");
 			out->distance[i][j] = d;
 		}
 	out->n = count;
 	return 0;
 }
 
-/* ---- FADT, HPET, \_S5 --------------------------------------------------------------------------- */
+/* ---- FADT, HPET, \_S5 ---- */
 
 static bool have(u32 length, u32 at, u32 n)
 {
@@ -291,7 +294,10 @@ int acpi_parse_hpet(const void *p, size_t n, struct acpi_machine *m, const char 
 	return 0;
 }
 
-/* One integer of a package: zero, one, or a byte constant. Returns the bytes used, 0 when it is something else. */
+/*
+ * One integer of a package: zero, one, or a byte constant. Returns the bytes used, 0 when it is
+ * something else.
+ */
 static u32 aml_small_int(const u8 *p, const u8 *end, u8 *out)
 {
 	if (p < end && p[0] <= 1) {
@@ -320,7 +326,8 @@ int acpi_parse_s5(const void *p, size_t n, struct acpi_machine *m, const char **
 
 		if (memcmp(q, "_S5_", 4) || q[4] != 0x12 || (q[-1] != 0x08 && q[-1] != '\\'))
 			continue;
-		v = q + 5 + 1 + (q[5] >> 6) + 1; /* PkgLength has 1 + (top two bits) bytes; then NumElements */
+		/* PkgLength has 1 + (top two bits) bytes; then NumElements */
+		v = q + 5 + 1 + (q[5] >> 6) + 1;
 		used = v < end ? aml_small_int(v, end, &m->s5_a) : 0;
 		if (!used)
 			continue;

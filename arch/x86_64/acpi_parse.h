@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * acpi_parse.h - readers of the ACPI tables we need. Pure functions on (pointer, length): no table is trusted, and host
- * tests feed them garbage. A table that makes no sense is refused as a whole: the function returns -EINVAL and *why says
- * what is wrong in a few words.
+ * acpi_parse.h - readers of the ACPI tables we need. Pure functions on (pointer, length): no table
+ * is trusted, and host tests feed them garbage. A table that makes no sense is refused as a whole:
+ * the function returns -EINVAL and *why says what is wrong in a few words.
  */
 #ifndef ARCH_X86_64_ACPI_PARSE_H
 #define ARCH_X86_64_ACPI_PARSE_H
@@ -21,7 +21,7 @@ struct acpi_header {
 
 /* What the tables said of the machine. */
 struct acpi_machine {
-	u32 nr_cpus;     /* usable CPUs listed (may exceed NR_CPUS) */
+	u32 nr_cpus; /* usable CPUs listed (may exceed NR_CPUS) */
 	u32 apic_id[NR_CPUS];
 	u64 lapic_pa;
 	u32 nr_ioapics;
@@ -35,7 +35,7 @@ struct acpi_machine {
 	} isa[16];
 	u32 pm_timer_port; /* 0: none */
 	bool pm_timer_32bit;
-	u64 hpet_pa;       /* 0: none */
+	u64 hpet_pa;		/* 0: none */
 	u32 pm1a_cnt, pm1b_cnt; /* ports */
 	u8 s5_a, s5_b;
 	bool has_s5, has_reset;
@@ -60,7 +60,7 @@ struct acpi_srat {
 
 #define SLIT_MAX 64
 struct acpi_slit {
-	u32 n;                        /* 0: no table */
+	u32 n;				 /* 0: no table */
 	u8 distance[SLIT_MAX][SLIT_MAX]; /* by domain */
 };
 
@@ -70,7 +70,10 @@ struct acpi_root {
 
 /* Sum of all bytes is zero. */
 bool acpi_checksum_ok(const void *p, size_t n);
-/* Header of a table at p, of which n bytes are readable: signature, length, checksum. sig NULL: any. */
+/*
+ * Header of a table at p, of which n bytes are readable: signature, length, checksum. sig NULL:
+ * any.
+ */
 int acpi_check_table(const void *p, size_t n, const char *sig, const char **why);
 int acpi_parse_rsdp(const void *p, size_t n, struct acpi_root *out, const char **why);
 /* Address of entry i of an RSDT or XSDT; 0 behind the end. */
@@ -84,9 +87,9 @@ int acpi_parse_hpet(const void *p, size_t n, struct acpi_machine *m, const char 
 int acpi_parse_s5(const void *p, size_t n, struct acpi_machine *m, const char **why);
 
 /*
- * Nodes from what is known (numa.c). srat NULL or empty: everything is node 0. fake_nodes > 0 cuts the RAM into that
- * many nodes instead. cpu_ids: APIC ids by logical CPU; out_cpu_node receives their nodes. log is called with one line
- * for each thing ignored.
+ * Nodes from what is known (numa.c). srat NULL or empty: everything is node 0. fake_nodes > 0 cuts
+ * the RAM into that many nodes instead. cpu_ids: APIC ids by logical CPU; out_cpu_node receives
+ * their nodes. log is called with one line for each thing ignored.
  */
 struct numa_input {
 	const struct boot_info *boot;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * context.c - switching between threads. Kernel threads use no FPU and have no user GS or FS: for them a switch is six
- * pushes, six pops and a stack pointer. User threads also save x87/SSE state (FXSAVE, eagerly: a lazy scheme leaks state
- * speculatively and costs a trap) and, where programs can change their bases themselves (FSGSBASE), read them back.
+ * context.c - switching between threads. Kernel threads use no FPU and have no user GS or FS: for
+ * them a switch is six pushes, six pops and a stack pointer. User threads also save x87/SSE state
+ * (FXSAVE, eagerly: a lazy scheme leaks state speculatively and costs a trap) and, where programs
+ * can change their bases themselves (FSGSBASE), read them back.
  */
 #include "arch/context.h"
 #include "arch/page.h"
@@ -13,7 +14,8 @@
 struct arch_thread *arch_switch_stacks(struct arch_thread *prev, struct arch_thread *next);
 extern char thread_entry_kernel[], thread_entry_user[];
 
-_Static_assert(offsetof(struct arch_thread, user_work) == 0 && offsetof(struct arch_thread, rsp) == 8,
+_Static_assert(offsetof(struct arch_thread, user_work) == 0 &&
+		       offsetof(struct arch_thread, rsp) == 8,
 	       "entry.asm knows these offsets");
 _Static_assert(sizeof(struct pt_regs) == 168, "asm.inc knows the frame");
 
@@ -57,7 +59,9 @@ struct arch_thread *arch_switch_to(struct arch_thread *prev, struct arch_thread 
 
 void arch_thread_init_kernel(struct arch_thread *t, void *stack_top, void (*fn)(void *), void *arg)
 {
-	/* At its first instruction rsp is a multiple of 16, as asm code that makes calls wants it. */
+	/*
+	 * At its first instruction rsp is a multiple of 16, as asm code that makes calls wants it.
+	 */
 	struct switch_frame *f = (struct switch_frame *)((char *)stack_top - 16) - 1;
 
 	memset(f, 0, sizeof(*f) + 16);
@@ -90,7 +94,7 @@ struct pt_regs *arch_user_regs(struct arch_thread *t)
 void arch_fpu_init(struct arch_thread *t)
 {
 	memset(t->fpu, 0, sizeof(t->fpu));
-	*(u16 *)(t->fpu + 0) = 0x37f;   /* FCW */
+	*(u16 *)(t->fpu + 0) = 0x37f;	/* FCW */
 	*(u32 *)(t->fpu + 24) = 0x1f80; /* MXCSR */
 	if (t == this_cpu_read(current_arch))
 		arch_fpu_restore(t);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cpu.c - what this CPU can do, and turning it on. Protections are used only where CPUID offers them: WP and NX
- * always (the boot code refuses a CPU without NX), SMEP, SMAP, UMIP, FSGSBASE, global pages when present.
+ * cpu.c - what this CPU can do, and turning it on. Protections are used only where CPUID offers
+ * them: WP and NX always (the boot code refuses a CPU without NX), SMEP, SMAP, UMIP, FSGSBASE,
+ * global pages when present.
  */
 #include "internal.h"
 #include "kernel/printk.h"
@@ -18,7 +19,8 @@ static void read_brand(struct cpu_features *f)
 	cpuid(0x80000000, 0, &a, &b, &c, &d);
 	if (a >= 0x80000004)
 		for (u32 i = 0; i < 3; i++)
-			cpuid(0x80000002 + i, 0, &r[i * 4], &r[i * 4 + 1], &r[i * 4 + 2], &r[i * 4 + 3]);
+			cpuid(0x80000002 + i, 0, &r[i * 4], &r[i * 4 + 1], &r[i * 4 + 2],
+			      &r[i * 4 + 3]);
 	for (u32 i = 0; i < 48; i++) {
 		char ch = r[i / 4] >> (i % 4 * 8);
 
@@ -93,8 +95,8 @@ void cpu_init_this(void)
 	/* syscall: CS/SS = 0x10/0x18; sysret: SS = 0x20 + 8, CS = 0x20 + 16 (both | 3) */
 	wrmsr(MSR_STAR, (u64)0x23 << 48 | (u64)KERNEL_CS << 32);
 	wrmsr(MSR_LSTAR, (u64)(unsigned long)syscall_entry);
-	wrmsr(MSR_SFMASK, X86_EFLAGS_IF | X86_EFLAGS_TF | X86_EFLAGS_DF | X86_EFLAGS_AC | X86_EFLAGS_NT |
-				  X86_EFLAGS_IOPL | X86_EFLAGS_RF);
+	wrmsr(MSR_SFMASK, X86_EFLAGS_IF | X86_EFLAGS_TF | X86_EFLAGS_DF | X86_EFLAGS_AC |
+				  X86_EFLAGS_NT | X86_EFLAGS_IOPL | X86_EFLAGS_RF);
 	if (f->rdtscp)
 		wrmsr(MSR_TSC_AUX, this_cpu_read(cpu_number));
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * desc.c - segment and interrupt descriptors. Each CPU has its own GDT and TSS (they differ in the stacks); the IDT is
- * shared and read-only once built.
+ * desc.c - segment and interrupt descriptors. Each CPU has its own GDT and TSS (they differ in the
+ * stacks); the IDT is shared and read-only once built.
  *
- * Four exceptions run on stacks of their own (IST), because they can strike when the normal stack or GS is not to be
- * trusted: debug, NMI, double fault, machine check. The lowest word of such a stack holds the CPU's per-CPU offset:
- * the stub finds its data without believing the GS base it was interrupted with.
+ * Four exceptions run on stacks of their own (IST), because they can strike when the normal stack
+ * or GS is not to be
+ * trusted: debug, NMI, double fault, machine check. The lowest word of such a stack holds the CPU's
+ * per-CPU offset: the stub finds its data without believing the GS base it was interrupted with.
  */
 #include "arch/mmu.h"
 #include "internal.h"
@@ -45,14 +46,15 @@ static DEFINE_PER_CPU_ALIGNED(u64[9], cpu_gdt) = {
 	0x00cff3000000ffff, /* 0x28 USER_DS */
 	0x00affb000000ffff, /* 0x30 USER_CS */
 };
-DEFINE_PER_CPU(u64, kernel_stack_top);  /* syscall entry */
-DEFINE_PER_CPU(u64, syscall_user_rsp);  /* its scratch word */
+DEFINE_PER_CPU(u64, kernel_stack_top); /* syscall entry */
+DEFINE_PER_CPU(u64, syscall_user_rsp); /* its scratch word */
 DEFINE_PER_CPU(u32, cpu_number);
 DEFINE_PER_CPU(unsigned long, this_cpu_off);
 unsigned long __per_cpu_offset[NR_CPUS];
 
 static u8 boot_ist[NR_IST][STACK_BYTES_IST] __aligned(STACK_BYTES_IST);
-u8 *desc_ist_memory[NR_CPUS]; /* NR_IST * STACK_BYTES_IST for each other CPU; arch_percpu_init() fills it */
+/* NR_IST * STACK_BYTES_IST for each other CPU; arch_percpu_init() fills it */
+u8 *desc_ist_memory[NR_CPUS];
 
 static struct gate idt[256] __aligned(4096) __section(".bss.page_aligned");
 extern u64 trap_stubs[32], irq_stubs[256]; /* entry.asm */
@@ -79,12 +81,19 @@ void desc_init_idt(void)
 		u64 a = v < 32 ? trap_stubs[v] : irq_stubs[v];
 		unsigned int dpl = v == TRAP_BP || v == 4 ? 3 : 0;
 
-		idt[v] = (struct gate){ .offset_low = a, .selector = KERNEL_CS, .ist = ist_of(v),
-					.type = 0x8e | dpl << 5, .offset_mid = a >> 16, .offset_high = a >> 32 };
+		idt[v] = (struct gate){ .offset_low = a,
+					.selector = KERNEL_CS,
+					.ist = ist_of(v),
+					.type = 0x8e | dpl << 5,
+					.offset_mid = a >> 16,
+					.offset_high = a >> 32 };
 	}
 }
 
-/* Nobody changes the table any more: read-only in the image and in the direct map. => the final page tables are loaded */
+/*
+ * Nobody changes the table any more: read-only in the image and in the direct map. => the final
+ * page tables are loaded
+ */
 void desc_protect_idt(void)
 {
 	phys_addr_t pa = __pa(idt);
@@ -108,7 +117,8 @@ void desc_init_cpu(u32 cpu)
 		tss->ist[i] = (u64)(unsigned long)(ist + (i + 1) * STACK_BYTES_IST);
 	}
 	tss->iomap = sizeof(*tss);
-	gdt[GDT_TSS] = (sizeof(*tss) - 1) | (base & 0xffffff) << 16 | 0x89ull << 40 | (base >> 24 & 0xff) << 56;
+	gdt[GDT_TSS] = (sizeof(*tss) - 1) | (base & 0xffffff) << 16 | 0x89ull << 40 |
+		       (base >> 24 & 0xff) << 56;
 	gdt[GDT_TSS + 1] = base >> 32;
 	__asm__ volatile("lgdt %0\n\t"
 			 "lidt %1\n\t"
@@ -121,7 +131,8 @@ void desc_init_cpu(u32 cpu)
 			 "movl %k4, %%es\n\t"
 			 "ltr %w5"
 			 :
-			 : "m"(gp), "m"(ip), "i"(KERNEL_CS), "r"(KERNEL_DS), "r"(0), "r"(GDT_TSS * 8)
+			 : "m"(gp), "m"(ip), "i"(KERNEL_CS), "r"(KERNEL_DS), "r"(0),
+			   "r"(GDT_TSS * 8)
 			 : "rax", "memory");
 }
 

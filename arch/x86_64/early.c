@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * early.c - the first C code: from the boot tables to a kernel that can print, panic and trust its page tables.
+ * early.c - the first C code: from the boot tables to a kernel that can print, panic and trust its
+ * page tables.
  */
 #include "arch/context.h"
 #include "arch/smp.h"
@@ -33,5 +34,6 @@ void arch_early_init(void)
 	desc_protect_idt();
 	cpu_init_this();
 	pr_info("cpu: %s", cpu_features.model);
-	pr_info("boot: %s, %u memory ranges, %u modules", boot_info.loader, boot_info.nr_ranges, boot_info.nr_modules);
+	pr_info("boot: %s, %u memory ranges, %u modules", boot_info.loader, boot_info.nr_ranges,
+		boot_info.nr_modules);
 }

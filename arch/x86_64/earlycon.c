@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * earlycon.c - COM1, polled, without locks: the console until drivers/char takes over, and the last way out in a panic.
+ * earlycon.c - COM1, polled, without locks: the console until drivers/char takes over, and the last
+ * way out in a panic.
  */
 #include "arch/io.h"
 #include "internal.h"

@@ -2,17 +2,22 @@
 /*
  * idle.c - waiting for an interrupt.
  *
- * Under QEMU's -icount with sleep=off a plain "sti; hlt" is not repeatable: the emulator's main loop may see the halt
- * before the instructions that led to it are accounted for, and time jumps differently from run to run. Instructions
- * that end in the emulator's main loop by themselves (pause) settle the account before the halt.
+ * Under QEMU's -icount with sleep=off a plain "sti; hlt" is not repeatable: the emulator's main
+ * loop may see the halt before the instructions that led to it are accounted for, and time jumps
+ * differently from run to run. Instructions that end in the emulator's main loop by themselves
+ * (pause) settle the account before the halt.
  */
 #include "arch/cpu.h"
 #include "internal.h"
 #include "kernel/preempt.h"
 
 /* The sti of the idle pair: listed, but not the end of a measured section. */
-#define IDLE_PAIR(sitevar)                                                              \
-	__asm__ volatile("771: sti\n\thlt\n\t" __IRQ_INSN(3) : : [site] "i"(&(sitevar)) : "memory")
+#define IDLE_PAIR(sitevar)                                                                         \
+	__asm__ volatile("771: sti\n\thlt\n\t" __IRQ_INSN(3)                                       \
+			 :                                                                         \
+			 : [site] "i"(&(sitevar))                                                  \
+			 : "memor"                                                                 \
+			   "y")
 
 void arch_idle(void)
 {

@@ -62,7 +62,8 @@
 #define X86_EFLAGS_RF 0x10000ul
 #define X86_EFLAGS_AC 0x40000ul
 
-#define STACK_BYTES_IST 8192 /* aligned to its size; its lowest word holds the CPU's per-CPU offset */
+/* aligned to its size; its lowest word holds the CPU's per-CPU offset */
+#define STACK_BYTES_IST 8192
 
 /* Linker symbols. */
 extern char __boot_start[], __boot_end[], __kernel_start[], __kernel_end[];
@@ -78,19 +79,24 @@ extern struct irq_site site_syscall_entry, site_syscall_exit, site_irq_entry, si
 extern struct irq_site site_fault_entry, site_fault_exit, site_nmi, site_ap_start;
 
 /* cpu.c */
-void cpu_detect(void);   /* CPUID -> cpu_features; boot CPU, once */
+void cpu_detect(void);	  /* CPUID -> cpu_features; boot CPU, once */
 void cpu_init_this(void); /* control registers and MSRs of the CPU we run on */
-void smap_patch(void);   /* stac/clac into the text; while it is still writable */
+void smap_patch(void);	  /* stac/clac into the text; while it is still writable */
 
 /* desc.c */
 void desc_init_cpu(u32 cpu); /* GDT, TSS, IST stacks, IDT of the CPU we run on */
 void desc_init_idt(void);
 void desc_protect_idt(void);
-void desc_set_stack(u64 stack_top); /* kernel stack of the thread that runs next (TSS.rsp0 and the syscall entry) */
+/* kernel stack of the thread that runs next (TSS.rsp0 and the syscall entry) */
+void desc_set_stack(u64 stack_top);
 
 /* paging.c */
-void paging_init(void); /* builds kernel_pgd and switches to it; the boot tables are not used any more */
-/* Makes firmware memory readable in the direct map. => early (before arch_map_ram) only. NULL when out of reach. */
+/* builds kernel_pgd and switches to it; the boot tables are not used any more */
+void paging_init(void);
+/*
+ * Makes firmware memory readable in the direct map. => early (before arch_map_ram) only. NULL when
+ * out of reach.
+ */
 const void *acpi_map(phys_addr_t pa, size_t bytes);
 
 /* trap.c */
@@ -102,15 +108,16 @@ void irq_vectors_init(void);
 
 /* lapic.c */
 extern bool lapic_x2apic;
-void lapic_init(void);       /* boot CPU: maps the registers */
-void lapic_init_cpu(void);   /* enables the local APIC of this CPU */
+void lapic_init(void);	   /* boot CPU: maps the registers */
+void lapic_init_cpu(void); /* enables the local APIC of this CPU */
 u32 lapic_id(void);
 void lapic_eoi(void);
 void lapic_send(u32 apic_id, u32 icr_low); /* fixed, NMI, INIT, STARTUP; waits until accepted */
 void lapic_timer_oneshot(u32 count);
 void lapic_timer_deadline(u64 tsc);
 void lapic_timer_mode(bool deadline);
-u64 lapic_timer_measure(u64 window_tsc, u64 *took); /* timer counts during at least window_tsc; took: exact window */
+/* timer counts during at least window_tsc; took: exact window */
+u64 lapic_timer_measure(u64 window_tsc, u64 *took);
 #define ICR_FIXED 0x4000u
 #define ICR_NMI 0x4400u
 #define ICR_INIT 0x4500u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ioapic.c - routes the ISA interrupts that drivers ask for; everything else stays masked. The old interrupt
- * controller is moved out of the exception vectors and masked.
+ * ioapic.c - routes the ISA interrupts that drivers ask for; everything else stays masked. The old
+ * interrupt controller is moved out of the exception vectors and masked.
  */
 #include "arch/io.h"
 #include "arch/mmu.h"
@@ -40,8 +40,10 @@ void pic_disable(void)
 	static const struct {
 		u16 port;
 		u8 value;
-	} steps[] = { { 0x20, 0x11 }, { 0xa0, 0x11 }, { 0x21, 0x20 }, { 0xa1, 0x28 }, { 0x21, 4 },
-		      { 0xa1, 2 },    { 0x21, 1 },    { 0xa1, 1 },    { 0x21, 0xff }, { 0xa1, 0xff } };
+	} steps[] = {
+		{ 0x20, 0x11 }, { 0xa0, 0x11 }, { 0x21, 0x20 }, { 0xa1, 0x28 }, { 0x21, 4 },
+		{ 0xa1, 2 },	{ 0x21, 1 },	{ 0xa1, 1 },	{ 0x21, 0xff }, { 0xa1, 0xff }
+	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(steps); i++)
 		outb(steps[i].value, steps[i].port);

@@ -2,8 +2,9 @@
 /*
  * irq.c - interrupts: vector table, dispatch, and the way out (softirqs, preemption, user work).
  *
- * A handler runs in hard interrupt context with interrupts off (counted in __preempt_count). After it the APIC gets its
- * end-of-interrupt, softirqs run with interrupts on when this was the outermost interrupt, and the interrupted code goes
+ * A handler runs in hard interrupt context with interrupts off (counted in __preempt_count). After
+ * it the APIC gets its end-of-interrupt, softirqs run with interrupts on when this was the
+ * outermost interrupt, and the interrupted code goes
  * on: user mode through exit_to_user(), kernel code perhaps after a preemption.
  */
 #include "arch/atomic.h"

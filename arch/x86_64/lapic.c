@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lapic.c - the local APIC: end of interrupt, interrupts between processors, the timer. Registers are MSRs in x2APIC
- * mode (used when CPUID offers it: ids above 254 need it), memory otherwise.
+ * lapic.c - the local APIC: end of interrupt, interrupts between processors, the timer. Registers
+ * are MSRs in x2APIC mode (used when CPUID offers it: ids above 254 need it), memory otherwise.
  */
 #include "arch/mmu.h"
 #include "arch/io.h"

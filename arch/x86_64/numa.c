@@ -2,10 +2,11 @@
 /*
  * numa.c - memory nodes out of SRAT and SLIT, or without them.
  *
- * Firmware numbers its domains as it likes; the kernel numbers nodes densely in ascending order of domain. A domain
- * becomes a node when SRAT lists memory or CPUs for it, so nodes without memory and nodes without CPUs both exist. RAM
- * that SRAT does not cover joins the node of the range before it. Distances come from SLIT when it speaks of all our
- * domains, else 10 at home and 20 elsewhere.
+ * Firmware numbers its domains as it likes; the kernel numbers nodes densely in ascending order of
+ * domain. A domain becomes a node when SRAT lists memory or CPUs for it, so nodes without memory
+ * and nodes without CPUs both exist. RAM that SRAT does not cover joins the node of the range
+ * before it. Distances come from SLIT when it speaks of all our domains, else 10 at home and 20
+ * elsewhere.
  *
  * Invariant afterwards: ranges sorted, not overlapping, every RAM range of boot_info covered.
  */
@@ -47,7 +48,8 @@ static bool add_range(struct numa_info *out, u64 start, u64 end, int node, bool 
 }
 
 /* Everything on node 0. */
-static void build_flat(const struct numa_input *in, struct numa_info *out, int *cpu_node, const char *source)
+static void build_flat(const struct numa_input *in, struct numa_info *out, int *cpu_node,
+		       const char *source)
 {
 	u64 end = 0;
 
@@ -60,7 +62,10 @@ static void build_flat(const struct numa_input *in, struct numa_info *out, int *
 		cpu_node[i] = 0;
 }
 
-/* Equal shares of the RAM, cut at 2 MiB, in address order; CPUs dealt out in order. => false: so many there cannot be */
+/*
+ * Equal shares of the RAM, cut at 2 MiB, in address order; CPUs dealt out in order. => false: so
+ * many there cannot be
+ */
 static bool build_fake(const struct numa_input *in, struct numa_info *out, int *cpu_node)
 {
 	u64 total = 0, share, left, at = 0;
@@ -70,7 +75,8 @@ static bool build_fake(const struct numa_input *in, struct numa_info *out, int *
 		if (in->boot->ranges[i].type == BOOT_RAM)
 			total += in->boot->ranges[i].end - in->boot->ranges[i].start;
 	if (nodes > MAX_NODES || total / MiB(16) < (u64)nodes) {
-		in->log("numa=fake=%u: needs at most %d nodes of at least 16 MiB, ignored", in->fake_nodes, MAX_NODES);
+		in->log("numa=fake=%u: needs at most %d nodes of at least 16 MiB, ignored",
+			in->fake_nodes, MAX_NODES);
 		return false;
 	}
 	reset(out, "numa=fake");
@@ -103,7 +109,7 @@ static bool build_fake(const struct numa_input *in, struct numa_info *out, int *
 	return true;
 }
 
-/* ---- SRAT --------------------------------------------------------------------------------------- */
+/* ---- SRAT ---- */
 
 static int node_of_domain(const u32 *domains, int n, u32 domain)
 {
@@ -113,7 +119,9 @@ static int node_of_domain(const u32 *domains, int n, u32 domain)
 	return -1;
 }
 
-/* Inserts in ascending order. => the new number of domains; MAX_NODES + 1 when there are too many. */
+/*
+ * Inserts in ascending order. => the new number of domains; MAX_NODES + 1 when there are too many.
+ */
 static int add_domain(u32 *domains, int n, u32 domain)
 {
 	int at = n;
@@ -149,7 +157,8 @@ static int collect_domains(const struct numa_input *in, u32 *domains)
 }
 
 /* SRAT ranges in ascending order; overlaps are of the same domain (the parser saw to that). */
-static bool srat_ranges(const struct numa_input *in, const u32 *domains, int n, struct numa_info *out)
+static bool srat_ranges(const struct numa_input *in, const u32 *domains, int n,
+			struct numa_info *out)
 {
 	u64 done = 0;
 
@@ -163,13 +172,17 @@ static bool srat_ranges(const struct numa_input *in, const u32 *domains, int n, 
 		if (best == U32_MAX)
 			return true;
 		if (!add_range(out, max(done, in->srat->mem[best].start), in->srat->mem[best].end,
-			       node_of_domain(domains, n, in->srat->mem[best].domain), in->srat->mem[best].hotplug))
+			       node_of_domain(domains, n, in->srat->mem[best].domain),
+			       in->srat->mem[best].hotplug))
 			return false;
 		done = in->srat->mem[best].end;
 	}
 }
 
-/* First RAM byte at or after `from` that no range covers; U64_MAX when there is none. *end: how far it goes. */
+/*
+ * First RAM byte at or after `from` that no range covers; U64_MAX when there is none. *end: how far
+ * it goes.
+ */
 static u64 uncovered(const struct numa_input *in, const struct numa_info *out, u64 *end)
 {
 	for (u32 i = 0; i < in->boot->nr_ranges; i++) {
@@ -205,11 +218,13 @@ static bool cover_rest(const struct numa_input *in, struct numa_info *out)
 			k++;
 		if (out->nr_ranges == MAX_RANGES)
 			return false;
-		in->log("SRAT does not cover RAM %#llx-%#llx, it joins node %d", (unsigned long long)start,
-			(unsigned long long)end, k ? out->ranges[k - 1].node : 0);
+		in->log("SRAT does not cover RAM %#llx-%#llx, it joins node %d",
+			(unsigned long long)start, (unsigned long long)end,
+			k ? out->ranges[k - 1].node : 0);
 		for (u32 i = out->nr_ranges; i > k; i--)
 			out->ranges[i] = out->ranges[i - 1];
-		out->ranges[k] = (struct numa_range){ start, end, k ? out->ranges[k - 1].node : 0, false };
+		out->ranges[k] =
+			(struct numa_range){ start, end, k ? out->ranges[k - 1].node : 0, false };
 		out->nr_ranges++;
 	}
 	return true;
@@ -224,12 +239,14 @@ static void srat_cpus(const struct numa_input *in, const u32 *domains, int n, in
 			if (in->srat->cpu[i].apic_id == in->cpu_ids[c])
 				node = node_of_domain(domains, n, in->srat->cpu[i].domain);
 		if (node < 0)
-			in->log("SRAT does not list the CPU with APIC id %u, it joins node 0", in->cpu_ids[c]);
+			in->log("SRAT does not list the CPU with APIC id %u, it joins node 0",
+				in->cpu_ids[c]);
 		cpu_node[c] = node < 0 ? 0 : node;
 	}
 }
 
-static void srat_distances(const struct numa_input *in, const u32 *domains, int n, struct numa_info *out)
+static void srat_distances(const struct numa_input *in, const u32 *domains, int n,
+			   struct numa_info *out)
 {
 	if (!in->slit || !in->slit->n)
 		return;

@@ -2,16 +2,18 @@
 /*
  * paging.c - the kernel's page tables.
  *
- * Problem: no page may ever be writable and executable, through any alias, yet the kernel boots on tables that show
- * everything writable and executable. Idea: build a second set from the linker's symbols (text RX, rodata R, init text
- * RX, data RW) plus a direct map in which the image's read-only pages are read-only too, and switch. The rest of the
- * direct map follows when the memory map is known (arch_map_ram): RAM only, never executable.
+ * Problem: no page may ever be writable and executable, through any alias, yet the kernel boots on
+ * tables that show everything writable and executable. Idea: build a second set from the linker's
+ * symbols (text RX, rodata R, init text RX, data RW) plus a direct map in which the image's
+ * read-only pages are read-only too, and switch. The rest of the direct map follows when the memory
+ * map is known (arch_map_ram): RAM only, never executable.
  *
- * Table pages come from a small pool in .bss until bootmem runs, then from arch_pt_alloc(). Top-level entries of the
- * kernel half exist before the first address space copies them, so they never need to be synchronised.
+ * Table pages come from a small pool in .bss until bootmem runs, then from arch_pt_alloc().
+ * Top-level entries of the kernel half exist before the first address space copies them, so they
+ * never need to be synchronised.
  *
- * Locking: none. Tables are added with one compare-and-exchange and never removed; a leaf belongs to whoever owns its
- * address range (vmalloc's lock, boot).
+ * Locking: none. Tables are added with one compare-and-exchange and never removed; a leaf belongs
+ * to whoever owns its address range (vmalloc's lock, boot).
  */
 #include "arch/atomic.h"
 #include "arch/bootinfo.h"
@@ -60,7 +62,10 @@ static pte_t *table_add(pte_t *e)
 	return pte_huge(found) ? NULL : pte_table(found);
 }
 
-/* The entry for va at a level (0 = 4 KiB, 1 = 2 MiB, 2 = 1 GiB), making tables on the way. NULL: no memory, or a leaf. */
+/*
+ * The entry for va at a level (0 = 4 KiB, 1 = 2 MiB, 2 = 1 GiB), making tables on the way. NULL: no
+ * memory, or a leaf.
+ */
 static pte_t *walk_alloc(unsigned long va, int level)
 {
 	pte_t *table = kernel_pgd;
@@ -112,7 +117,8 @@ static bool leaf_fits(int level, unsigned long va, phys_addr_t pa, size_t left)
 }
 
 /* Largest leaf allowed here; a slot that already holds a table keeps it. */
-static int map_one(unsigned long va, phys_addr_t pa, size_t left, pgprot_t prot, int max_level, size_t *done)
+static int map_one(unsigned long va, phys_addr_t pa, size_t left, pgprot_t prot, int max_level,
+		   size_t *done)
 {
 	for (int level = max_level; level >= 0; level--) {
 		pte_t *e;
@@ -185,7 +191,7 @@ volatile void *ioremap(phys_addr_t pa, size_t bytes)
 	return (volatile void *)(va + (pa - first));
 }
 
-/* ---- the image -------------------------------------------------------------------------------- */
+/* ---- the image ---- */
 
 static void must(int err, const char *what)
 {
@@ -198,7 +204,8 @@ static void map_image_part(const char *start, const char *end, pgprot_t image, p
 	size_t n = end - start;
 
 	must(map_range((unsigned long)start, __pa(start), n, image, 0), "the kernel image");
-	must(map_range((unsigned long)__va(__pa(start)), __pa(start), n, direct, 0), "the image's direct map");
+	must(map_range((unsigned long)__va(__pa(start)), __pa(start), n, direct, 0),
+	     "the image's direct map");
 }
 
 /* Top-level entries of the regions that grow after address spaces have copied the kernel half. */
@@ -208,7 +215,7 @@ static void reserve_top_level(unsigned long va)
 		panic("paging: no page for a top-level table");
 }
 
-/* ---- all RAM ---------------------------------------------------------------------------------- */
+/* ---- all RAM ---- */
 
 /* The image keeps the protections map_image_part() gave its pages. */
 static void map_ram_piece(u64 start, u64 end)
@@ -223,7 +230,8 @@ static void map_ram_piece(u64 start, u64 end)
 		start = image_end;
 	if (start < end)
 		must(map_range((unsigned long)__va(start), start, end - start, PAGE_KERNEL,
-			       cpu_features.gbpages ? 2 : 1), "RAM");
+			       cpu_features.gbpages ? 2 : 1),
+		     "RAM");
 }
 
 /* Bootmem gives out pages below this from its first moment on: paging_init() maps so far. */
@@ -251,8 +259,9 @@ void arch_map_ram(void)
 		if (r->type == BOOT_RAM)
 			end = r->end;
 		else if (r->type == BOOT_ACPI && r->end - r->start <= MiB(16))
-			must(map_range((unsigned long)__va(first), first, ALIGN_UP(r->end, PAGE_SIZE) - first,
-				       PAGE_KERNEL_RO, 0), "ACPI tables");
+			must(map_range((unsigned long)__va(first), first,
+				       ALIGN_UP(r->end, PAGE_SIZE) - first, PAGE_KERNEL_RO, 0),
+			     "ACPI tables");
 	}
 	bootmem_set_mapped(end);
 }
@@ -265,8 +274,9 @@ void paging_init(void)
 	map_image_part(__init_data_start, __init_data_end, PAGE_KERNEL, PAGE_KERNEL);
 	map_image_part(__data_start, __kernel_end, PAGE_KERNEL, PAGE_KERNEL);
 	/* The boot part is data from now on, until arch_free_init() gives it away. */
-	must(map_range((unsigned long)__va((unsigned long)__boot_start), (unsigned long)__boot_start,
-		       __boot_end - __boot_start, PAGE_KERNEL, 0), "the boot part");
+	must(map_range((unsigned long)__va((unsigned long)__boot_start),
+		       (unsigned long)__boot_start, __boot_end - __boot_start, PAGE_KERNEL, 0),
+	     "the boot part");
 	map_ram_between(0, EARLY_END);
 	reserve_top_level(VMALLOC_START);
 	reserve_top_level(IOREMAP_START);
@@ -290,11 +300,13 @@ const void *acpi_map(phys_addr_t pa, size_t bytes)
 void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end, const char *what))
 {
 	unsigned long init = (unsigned long)__init_start;
-	phys_addr_t copy_end = __pa(__percpu_copy_end), copy = ALIGN_UP(__pa(__percpu_copy_start), PAGE_SIZE);
+	phys_addr_t copy_end = __pa(__percpu_copy_end),
+		    copy = ALIGN_UP(__pa(__percpu_copy_start), PAGE_SIZE);
 
 	kernel_unmap(init, __init_end - __init_start);
-	must(kernel_map((unsigned long)__va(__pa(__init_start)), __pa(__init_start), __init_end - __init_start,
-			PAGE_KERNEL), "freed init code");
+	must(kernel_map((unsigned long)__va(__pa(__init_start)), __pa(__init_start),
+			__init_end - __init_start, PAGE_KERNEL),
+	     "freed init code");
 	kernel_unmap((unsigned long)__percpu_copy_start, copy_end - copy);
 	tlb_flush_kernel_range(PAGE_OFFSET, PAGE_OFFSET + PMD_SIZE);
 	free_range((unsigned long)__boot_start, (unsigned long)__boot_end, "boot code");
@@ -305,6 +317,7 @@ void arch_free_init(void (*free_range)(phys_addr_t start, phys_addr_t end, const
 		const struct boot_range *r = &boot_info.ranges[i];
 
 		if (r->type == BOOT_RAM && r->start < 0xa0000 && r->end > 0x10000)
-			free_range(max(r->start, (u64)0x10000), min(r->end, (u64)0xa0000), "low memory");
+			free_range(max(r->start, (u64)0x10000), min(r->end, (u64)0xa0000),
+				   "low memory");
 	}
 }

@@ -2,9 +2,10 @@
 /*
  * power.c - ways to stop: power off, reboot, panic, halt.
  *
- * QEMU's isa-debug-exit device (port 0xf4) ends the emulator with status value * 2 + 1; 0x10 (status 33) is success. It
- * cannot be probed, but without it the write goes nowhere: so power off tries it first (debugexit=0: never) and ACPI next.
- * A panic writes to it always: even one before the command line is parsed fails loudly.
+ * QEMU's isa-debug-exit device (port 0xf4) ends the emulator with status value * 2 + 1; 0x10
+ * (status 33) is success. It cannot be probed, but without it the write goes nowhere: so power off
+ * tries it first (debugexit=0: never) and ACPI next. A panic writes to it always: even one before
+ * the command line is parsed fails loudly.
  */
 #include "arch/io.h"
 #include "arch/timer.h"
@@ -28,7 +29,8 @@ static int set_panic(const char *text)
 	return 0;
 }
 
-BOOT_PARAM_BOOL("debugexit", debugexit, "power off through QEMU's isa-debug-exit first: status 33 is success (default 1)");
+BOOT_PARAM_BOOL("debugexit", debugexit,
+		"power off through QEMU's isa-debug-exit first: status 33 is success (default 1)");
 BOOT_PARAM_FUNC("panic", set_panic, "after a panic: halt (default) or reboot");
 
 __noreturn void arch_halt(void)

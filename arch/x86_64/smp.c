@@ -2,13 +2,15 @@
 /*
  * smp.c - starting the other processors and talking to them.
  *
- * Start: INIT, SIPI, SIPI. The processor begins in real mode in a page below 1 MiB. That page is written through its
- * direct-map alias (not executable) and run from tables made for this one purpose, where it is executable and not
- * writable; afterwards it is wiped and unmapped. A processor that does not answer in time is stopped again with INIT,
- * named in the log and left out; the numbers of the others stay dense.
+ * Start: INIT, SIPI, SIPI. The processor begins in real mode in a page below 1 MiB. That page is
+ * written through its direct-map alias (not executable) and run from tables made for this one
+ * purpose, where it is executable and not writable; afterwards it is wiped and unmapped. A
+ * processor that does not answer in time is stopped again with INIT, named in the log and left out;
+ * the numbers of the others stay dense.
  *
- * Calls: one at a time. The caller publishes {fn, arg} and a mask, interrupts the CPUs of the mask, and waits (with
- * interrupts on, so that two callers cannot wait for each other) until every CPU has taken its bit out.
+ * Calls: one at a time. The caller publishes {fn, arg} and a mask, interrupts the CPUs of the mask,
+ * and waits (with interrupts on, so that two callers cannot wait for each other) until every CPU
+ * has taken its bit out.
  */
 #include "arch/atomic.h"
 #include "arch/bootinfo.h"
@@ -33,7 +35,7 @@ phys_addr_t trampoline_pa;
 #define ANSWER_NS 1000000000ull
 #define CALL_LIMIT_NS 20000000000ull
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ---- */
 
 /* Not a spinlock_t: it is held with interrupts on, which must be able to take any lock below it. */
 static u32 call_busy;
@@ -74,7 +76,8 @@ static void wait_for_call(void)
 		if (!since)
 			since = arch_clock_ns();
 		else if (unlikely(arch_clock_ns() - since > CALL_LIMIT_NS))
-			panic("smp: CPUs %#llx do not answer a call", (unsigned long long)call.pending);
+			panic("smp: CPUs %#llx do not answer a call",
+			      (unsigned long long)call.pending);
 	}
 }
 
@@ -120,7 +123,7 @@ void smp_init_vectors(void)
 	irq_system_vector(VECTOR_RESCHEDULE, reschedule_interrupt, "reschedules");
 }
 
-/* ---- stopping in a panic ----------------------------------------------------------------------- */
+/* ---- stopping in a panic ---- */
 
 static u64 stopping, stopped;
 static struct pt_regs stopped_regs[NR_CPUS];
@@ -157,7 +160,7 @@ const struct pt_regs *arch_stopped_regs(u32 cpu)
 	return cpu < NR_CPUS && (stopped & CPU_BIT(cpu)) ? &stopped_regs[cpu] : NULL;
 }
 
-/* ---- per-CPU areas ----------------------------------------------------------------------------- */
+/* ---- per-CPU areas ---- */
 
 extern u8 *desc_ist_memory[NR_CPUS];
 
@@ -173,11 +176,12 @@ void arch_percpu_init(void)
 		__per_cpu_offset[cpu] = (unsigned long)area - (unsigned long)__percpu_start;
 		per_cpu(this_cpu_off, cpu) = __per_cpu_offset[cpu];
 		per_cpu(cpu_number, cpu) = cpu;
-		desc_ist_memory[cpu] = __va(bootmem_alloc(4 * STACK_BYTES_IST, STACK_BYTES_IST, node));
+		desc_ist_memory[cpu] =
+			__va(bootmem_alloc(4 * STACK_BYTES_IST, STACK_BYTES_IST, node));
 	}
 }
 
-/* ---- starting processors ----------------------------------------------------------------------- */
+/* ---- starting processors ---- */
 
 /* The words at the end of the trampoline (trampoline.asm). */
 struct ap_data {
@@ -240,7 +244,10 @@ static struct ap_data *__init write_trampoline(void)
 	return d;
 }
 
-/* A short wait pauses; a long one halts between the ticks, which is cheaper to emulate than millions of pauses. */
+/*
+ * A short wait pauses; a long one halts between the ticks, which is cheaper to emulate than
+ * millions of pauses.
+ */
 static bool __init wait_alive(u32 cpu, u64 ns)
 {
 	u64 now = arch_clock_ns(), until = now + ns, patience = now + 1000000;
@@ -307,7 +314,8 @@ void __init smp_start_others(void)
 	d = write_trampoline();
 	while (d && cpu < nr_possible_cpus) {
 		if (!start_one(cpu, d)) {
-			pr_warn("smp: the CPU with APIC id %u does not answer, left out", cpu_apic_id[cpu]);
+			pr_warn("smp: the CPU with APIC id %u does not answer, left out",
+				cpu_apic_id[cpu]);
 			drop_cpu(cpu);
 			continue;
 		}

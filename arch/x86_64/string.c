@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * string.c - memory copying and filling with quadword string instructions: eight bytes per counted instruction under
- * the virtual clock, and the best choice on CPUs without fast byte strings.
+ * string.c - memory copying and filling with quadword string instructions: eight bytes per counted
+ * instruction under the virtual clock, and the best choice on CPUs without fast byte strings.
  */
 #include "lib/string.h"
 

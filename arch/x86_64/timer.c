@@ -2,10 +2,11 @@
 /*
  * timer.c - the clock (TSC) and the alarm (local APIC timer).
  *
- * Under QEMU's -icount shift=0 one instruction takes one nanosecond and the TSC counts exactly that, so its rate is
- * 1 GHz by definition: no calibration loop, and none of its noise. That mode is tested for: a stretch of 100 nops then
- * takes the same 102 ticks every time. Otherwise the rate comes from CPUID leaf 15h, or is measured against the ACPI PM
- * timer, the HPET or the PIT for 10 ms; a result within 200 ppm of a whole MHz is taken as that.
+ * Under QEMU's -icount shift=0 one instruction takes one nanosecond and the TSC counts exactly
+ * that, so its rate is 1 GHz by definition: no calibration loop, and none of its noise. That mode
+ * is tested for: a stretch of 100 nops then takes the same 102 ticks every time. Otherwise the rate
+ * comes from CPUID leaf 15h, or is measured against the ACPI PM timer, the HPET or the PIT for 10
+ * ms; a result within 200 ppm of a whole MHz is taken as that.
  */
 #include "arch/io.h"
 #include "arch/mmu.h"
@@ -149,8 +150,10 @@ static const char *calibrate(void)
 	static const struct {
 		u64 (*khz)(void);
 		const char *name;
-	} ways[] = { { khz_from_cpuid, "CPUID" }, { khz_from_pm_timer, "the PM timer" },
-		     { khz_from_hpet, "the HPET" }, { khz_from_pit, "the PIT" } };
+	} ways[] = { { khz_from_cpuid, "CPUID" },
+		     { khz_from_pm_timer, "the PM timer" },
+		     { khz_from_hpet, "the HPET" },
+		     { khz_from_pit, "the PIT" } };
 
 	if (instructions_are_ticks()) {
 		arch_clock_is_virtual = true;
@@ -201,8 +204,9 @@ void arch_timer_init(void)
 	calibrate_alarm();
 	irq_system_vector(VECTOR_TIMER, alarm_interrupt, "local timer");
 	timer_init_cpu();
-	pr_info("timer: TSC %llu.%03llu MHz from %s, alarm by %s", (unsigned long long)tsc_khz / 1000,
-		(unsigned long long)tsc_khz % 1000, source, use_deadline ? "TSC deadline" : "APIC timer");
+	pr_info("timer: TSC %llu.%03llu MHz from %s, alarm by %s",
+		(unsigned long long)tsc_khz / 1000, (unsigned long long)tsc_khz % 1000, source,
+		use_deadline ? "TSC deadline" : "APIC timer");
 }
 
 void timer_init_cpu(void)
@@ -225,7 +229,7 @@ void arch_timer_arm(u64 deadline_ns)
 	lapic_timer_oneshot(clamp(count, (u64)1, (u64)(U32_MAX / 2)));
 }
 
-/* ---- CMOS clock ------------------------------------------------------------------------------- */
+/* ---- CMOS clock ---- */
 
 static u8 cmos(u8 reg)
 {
@@ -249,7 +253,10 @@ static u8 from_bcd(u8 v, bool bcd)
 	return bcd ? (v & 15) + (v >> 4) * 10 : v;
 }
 
-/* Days since 1970-01-01 of a date of the Gregorian calendar (March-based years make leap days come last). */
+/*
+ * Days since 1970-01-01 of a date of the Gregorian calendar (March-based years make leap days come
+ * last).
+ */
 static s64 days_from_civil(s64 y, u32 m, u32 d)
 {
 	s64 era;
@@ -284,6 +291,6 @@ u64 arch_boot_realtime_sec(void)
 		pr_warn("timer: the CMOS clock names month %u, time starts at 1970", month);
 		return 0;
 	}
-	return days_from_civil(2000 + from_bcd(b.year, bcd), month, from_bcd(b.day, bcd)) * 86400 + hour * 3600 +
-	       from_bcd(b.min, bcd) * 60 + from_bcd(b.sec, bcd);
+	return days_from_civil(2000 + from_bcd(b.year, bcd), month, from_bcd(b.day, bcd)) * 86400 +
+	       hour * 3600 + from_bcd(b.min, bcd) * 60 + from_bcd(b.sec, bcd);
 }

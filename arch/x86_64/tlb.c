@@ -2,16 +2,19 @@
 /*
  * tlb.c - address spaces on a CPU, and making other CPUs forget translations.
  *
- * Problem: a changed page-table entry may live on in any CPU's TLB. Idea: an address space knows the CPUs that may hold
- * entries of it (arch_mm.cpus); a flush interrupts just those, once for a whole batch. A CPU that runs a kernel thread
- * or idles keeps the last user tables loaded (lazy) but does not touch user addresses: a flush does not wake it, it only
- * takes the CPU out of the mask, and the CPU reloads its tables when it comes back to that address space.
+ * Problem: a changed page-table entry may live on in any CPU's TLB. Idea: an address space knows
+ * the CPUs that may hold entries of it (arch_mm.cpus); a flush interrupts just those, once for a
+ * whole batch. A CPU that runs a kernel thread or idles keeps the last user tables loaded (lazy)
+ * but does not touch user addresses: a flush does not wake it, it only takes the CPU out of the
+ * mask, and the CPU reloads its tables when it comes back to that address space.
  *
- * The race between a flusher and a CPU that stops being lazy: the flusher clears the CPU's bit, then looks at lazy
- * again; the CPU clears lazy, then sets its bit (both with full barriers). Either the flusher sees it active and sends the
- * interrupt, or the CPU finds its bit gone and reloads.
+ * The race between a flusher and a CPU that stops being lazy: the flusher clears the CPU's bit,
+ * then looks at lazy again; the CPU clears lazy, then sets its bit (both with full barriers).
+ * Either the flusher sees it active and sends the interrupt, or the CPU finds its bit gone and
+ * reloads.
  *
- * A lazy CPU still has the tables loaded, so arch_mm_destroy() moves it off them before they are freed.
+ * A lazy CPU still has the tables loaded, so arch_mm_destroy() moves it off them before they are
+ * freed.
  */
 #include "arch/atomic.h"
 #include "arch/mmu.h"
@@ -79,7 +82,10 @@ static void flush_kernel(void *arg)
 			tlb_flush_page_local(va);
 }
 
-/* The CPUs of mm but this one that must be interrupted; lazy ones are dropped from mm->cpus instead. */
+/*
+ * The CPUs of mm but this one that must be interrupted; lazy ones are dropped from mm->cpus
+ * instead.
+ */
 static u64 cpus_to_interrupt(struct arch_mm *mm, u32 me)
 {
 	u64 others = __atomic_load_n(&mm->cpus, __ATOMIC_SEQ_CST) & ~CPU_BIT(me), mask = 0;
@@ -132,7 +138,7 @@ void tlb_flush_kernel_range(unsigned long start, unsigned long end)
 	preempt_enable();
 }
 
-/* ---- address spaces --------------------------------------------------------------------------- */
+/* ---- address spaces ---- */
 
 int arch_mm_init(struct arch_mm *mm)
 {

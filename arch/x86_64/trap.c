@@ -6,8 +6,8 @@
  *   user mode       -> trap_ops->user_exception (a signal)
  *   kernel mode     -> .extable fixup (user copies), else panic with registers
  *
- * A kernel-mode page fault on a user address is only ever legal at an instruction listed in .extable; anything else
- * (a null pointer, a wild one) panics before the fault handler sees it.
+ * A kernel-mode page fault on a user address is only ever legal at an instruction listed in
+ * .extable; anything else (a null pointer, a wild one) panics before the fault handler sees it.
  */
 #include "arch/context.h"
 #include "arch/mmu.h"
@@ -128,7 +128,8 @@ static void user_page_fault(struct pt_regs *regs, unsigned long addr, u64 error)
 
 	if (!trap_ops)
 		kernel_oops(regs, "page fault in user mode before there are programs", error);
-	if (addr >= USER_TOP || !fault_ops || fault_ops->page_fault(regs, addr, error, &signo, &code))
+	if (addr >= USER_TOP || !fault_ops ||
+	    fault_ops->page_fault(regs, addr, error, &signo, &code))
 		trap_ops->user_exception(regs, signo, code, addr, TRAP_PF, error);
 }
 
@@ -138,7 +139,9 @@ static void kernel_page_fault(struct pt_regs *regs, unsigned long addr, u64 erro
 	int signo, code;
 
 	if (!fixup)
-		kernel_oops(regs, addr < PAGE_SIZE ? "null pointer access" : "page fault in the kernel", error);
+		kernel_oops(regs,
+			    addr < PAGE_SIZE ? "null pointer access" : "page fault in the kernel",
+			    error);
 	if (fault_ops && !this_cpu_read(current_arch)->pagefault_off && !in_interrupt() &&
 	    !fault_ops->page_fault(regs, addr, error, &signo, &code))
 		return;
@@ -153,7 +156,10 @@ void trap_page_fault(struct pt_regs *regs)
 	regs->orig_rax = -1;
 	trap_enter(regs);
 	if (user_mode(regs) && !(error & PF_USER) && (error & PF_PRESENT))
-		/* iretq in user mode reads its stack as supervisor in TCG, which SMAP forbids for ever: nothing to mend */
+		/*
+		 * iretq in user mode reads its stack as supervisor in TCG, which SMAP forbids for
+		 * ever: nothing to mend
+		 */
 		user_page_fault(regs, USER_TOP, error | PF_USER);
 	else if (user_mode(regs))
 		user_page_fault(regs, addr, error | PF_USER);
@@ -200,8 +206,8 @@ void trap_dispatch(unsigned int vector, struct pt_regs *regs)
 		bool at_insn = vector == 0 || vector == 6 || vector == 16 || vector == 19;
 
 		trap_ops->user_exception(regs, traps[vector].signo ? traps[vector].signo : SIGSEGV,
-					 traps[vector].code ? traps[vector].code : 0x80, at_insn ? regs->rip : 0,
-					 vector, error);
+					 traps[vector].code ? traps[vector].code : 0x80,
+					 at_insn ? regs->rip : 0, vector, error);
 	} else {
 		u64 fixup = user_mode(regs) ? 0 : extable_find(regs->rip);
 

@@ -2,13 +2,14 @@
 /*
  * uart.c - 16550A serial ports.
  *
- * Receive: an interrupt takes at most 32 bytes out of the FIFO and hands them to the terminal; if more are waiting the
- * UART interrupts again. Transmit: bytes go through a ring; whenever the UART says its FIFO is empty, 16 of them follow.
- * The first batch is sent by the writer, the rest by the transmit interrupt, so no caller waits and no section with
- * interrupts off is longer than 16 port writes.
+ * Receive: an interrupt takes at most 32 bytes out of the FIFO and hands them to the terminal; if
+ * more are waiting the UART interrupts again. Transmit: bytes go through a ring; whenever the UART
+ * says its FIFO is empty, 16 of them follow. The first batch is sent by the writer, the rest by the
+ * transmit interrupt, so no caller waits and no section with interrupts off is longer than 16 port
+ * writes.
  *
- * The console (kernel log) does not come through here but through the machine's polled output (arch/init.h), which works
- * in a panic; both write whole bytes to the same FIFO.
+ * The console (kernel log) does not come through here but through the machine's polled output
+ * (arch/init.h), which works in a panic; both write whole bytes to the same FIFO.
  *
  * Locking: port->lock, interrupts off.
  */
@@ -25,7 +26,17 @@
 #define FIFO_BYTES 16
 #define RX_BATCH 32
 
-enum { REG_DATA = 0, REG_IER = 1, REG_FCR = 2, REG_IIR = 2, REG_LCR = 3, REG_MCR = 4, REG_LSR = 5, REG_MSR = 6, REG_SCR = 7 };
+enum {
+	REG_DATA = 0,
+	REG_IER = 1,
+	REG_FCR = 2,
+	REG_IIR = 2,
+	REG_LCR = 3,
+	REG_MCR = 4,
+	REG_LSR = 5,
+	REG_MSR = 6,
+	REG_SCR = 7
+};
 #define IER_RX 1
 #define IER_TX 2
 #define LSR_DATA 0x01
@@ -140,7 +151,8 @@ static void uart_connect(unsigned int line, const struct tty_line_ops *ops, void
 /* Copies at most one batch into the ring. => p->lock */
 static u32 queue_locked(struct port *p, const u8 *s, size_t n)
 {
-	u32 room = RING_BYTES - (p->head - p->tail), take = min_t(size_t, min_t(size_t, n, room), 32);
+	u32 room = RING_BYTES - (p->head - p->tail),
+	    take = min_t(size_t, min_t(size_t, n, room), 32);
 
 	for (u32 i = 0; i < take; i++)
 		p->ring[p->head++ % RING_BYTES] = s[i];
@@ -189,7 +201,9 @@ static void uart_flush(unsigned int line)
 	spin_unlock_irqrestore_l(&p->lock, flags, "uart_flush");
 }
 
-/* Polled, one FIFO per section, so that it also works where the interrupt cannot come (power off). */
+/*
+ * Polled, one FIFO per section, so that it also works where the interrupt cannot come (power off).
+ */
 static void uart_drain(unsigned int line)
 {
 	struct port *p = &ports[line];
@@ -234,7 +248,8 @@ static void setup(struct port *p)
 	reg_write(p, REG_DATA, 1);   /* 115200 baud */
 	reg_write(p, REG_IER, 0);
 	reg_write(p, REG_LCR, 0x03); /* 8N1 */
-	reg_write(p, REG_FCR, 0x41); /* FIFOs on, interrupt at 4 bytes (or after a pause); what arrived early stays */
+	/* FIFOs on, interrupt at 4 bytes (or after a pause); what arrived early stays */
+	reg_write(p, REG_FCR, 0x41);
 	reg_write(p, REG_MCR, 0x0b); /* DTR, RTS, interrupt line */
 	reg_read(p, REG_LSR);
 	reg_read(p, REG_MSR);
@@ -272,8 +287,8 @@ static int serial_show(struct seq *seq)
 
 		if (!p->present)
 			continue;
-		seq_printf(seq, "%u: uart:16550A port:%08X irq:%u tx:%lu rx:%lu", i, p->base, p->irq,
-			   (unsigned long)p->tx, (unsigned long)p->rx);
+		seq_printf(seq, "%u: uart:16550A port:%08X irq:%u tx:%lu rx:%lu", i, p->base,
+			   p->irq, (unsigned long)p->tx, (unsigned long)p->rx);
 		if (p->overruns)
 			seq_printf(seq, " oe:%lu", (unsigned long)p->overruns);
 		seq_puts(seq, " RTS|DTR\n");

@@ -7,7 +7,10 @@
 
 extern const struct tty_driver uart_driver;
 
-/* Finds the ports, sets 115200 8N1 with FIFOs, takes their interrupts. => after arch_irq_init(); once. 0 or -ENODEV. */
+/*
+ * Finds the ports, sets 115200 8N1 with FIFOs, takes their interrupts. => after arch_irq_init();
+ * once. 0 or -ENODEV.
+ */
 int uart_init(void);
 
 #endif

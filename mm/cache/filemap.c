@@ -2,16 +2,18 @@
 /*
  * filemap.c - read and write on the page cache.
  *
- * Problem: overwriting or reading a cached page must cost little more than the copy, and copying from a program may fault
- * on the very page that is written. Idea: no page is ever locked while bytes are copied. A found, uptodate page is held by
- * a reference alone; a missing page is filled while nobody else can see it and only then added to the index (if somebody
- * was faster, his page is written instead). So a fault during the copy meets no lock of ours.
+ * Problem: overwriting or reading a cached page must cost little more than the copy, and copying
+ * from a program may fault on the very page that is written. Idea: no page is ever locked while
+ * bytes are copied. A found, uptodate page is held by a reference alone; a missing page is filled
+ * while nobody else can see it and only then added to the index (if somebody was faster, his page
+ * is written instead). So a fault during the copy meets no lock of ours.
  *
- * What a reader may see is what POSIX lets it see: old bytes, new bytes, or both. Bytes past the end of the last page are
+ * What a reader may see is what POSIX lets it see: old bytes, new bytes, or both. Bytes past the
+ * end of the last page are
  * zero: fresh pages are zeroed, truncation zeroes the tail.
- * Locking: writers of one file exclude each other and truncation by the owner's lock (inode->lock), taken by the caller.
- * Readers take none; a page that must be read in is made under truncate_lock (shared), so that truncation cannot be
- * overtaken.
+ * Locking: writers of one file exclude each other and truncation by the owner's lock (inode->lock),
+ * taken by the caller. Readers take none; a page that must be read in is made under truncate_lock
+ * (shared), so that truncation cannot be overtaken.
  */
 #include "arch/uaccess.h"
 #include "lib/err.h"
@@ -37,7 +39,8 @@ static __always_inline size_t copy_out(void *to, const void *from, size_t n, boo
 }
 
 /*
- * The page is missing: fills a new one before it becomes visible. Bytes copied, -EEXIST (somebody was faster) or -errno.
+ * The page is missing: fills a new one before it becomes visible. Bytes copied, -EEXIST (somebody
+ * was faster) or -errno.
  */
 static ssize_t write_fresh(struct mapping *m, u64 pos, const void *buf, size_t n, bool user)
 {
@@ -82,7 +85,8 @@ static noinline ssize_t write_slow(struct mapping *m, u64 pos, const void *buf, 
 	if (!page) {
 		bool beyond = (pos & PAGE_MASK) >= READ_ONCE(m->size);
 
-		if (mapping_is_shmem(m) || n == PAGE_SIZE || beyond || !m->ops || !m->ops->read_page) {
+		if (mapping_is_shmem(m) || n == PAGE_SIZE || beyond || !m->ops ||
+		    !m->ops->read_page) {
 			ssize_t done = write_fresh(m, pos, buf, n, user);
 
 			if (done != -EEXIST)
@@ -102,7 +106,8 @@ static noinline ssize_t write_slow(struct mapping *m, u64 pos, const void *buf, 
 	return left == n ? -EFAULT : (ssize_t)(n - left);
 }
 
-static __always_inline ssize_t do_write(struct mapping *m, u64 pos, const char *buf, size_t n, bool user)
+static __always_inline ssize_t do_write(struct mapping *m, u64 pos, const char *buf, size_t n,
+					bool user)
 {
 	size_t done = 0;
 

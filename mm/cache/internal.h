@@ -7,9 +7,9 @@
 #include "mm/cache/mapping.h"
 
 /*
- * The page at index with a reference, or NULL; lockless. A page found in the index may be on its way out: a reference is
- * only taken while there are others, and page->mapping, cleared before the index gives its reference back, is looked at
- * again afterwards.
+ * The page at index with a reference, or NULL; lockless. A page found in the index may be on its
+ * way out: a reference is only taken while there are others, and page->mapping, cleared before the
+ * index gives its reference back, is looked at again afterwards.
  */
 static __always_inline struct page *mapping_find_get(struct mapping *m, unsigned long index)
 {

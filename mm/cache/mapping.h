@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mapping.h - struct mapping: the pages of one file (or shared memory object, or block device), and who maps it. The
- * mapping, not the inode, is the unit of caching and writeback, so mm/ stands below fs/.
+ * mapping.h - struct mapping: the pages of one file (or shared memory object, or block device), and
+ * who maps it. The mapping, not the inode, is the unit of caching and writeback, so mm/ stands
+ * below fs/.
  *
  * Locks: (t) mapping->lock, IRQs off: index and tags  (i) i_mmap_lock  (P) page lock
  */
@@ -18,79 +19,118 @@
 struct mapping;
 
 struct mapping_ops {
-	/* Fill a locked, not uptodate page and unlock it. tmpfs: NULL (holes are zero pages made on demand). */
+	/*
+	 * Fill a locked, not uptodate page and unlock it. tmpfs: NULL (holes are zero pages made on
+	 * demand).
+	 */
 	int (*read_page)(struct mapping *m, struct page *page);
 	/* Write a locked dirty page out. NULL: memory is its home (tmpfs). */
 	int (*write_page)(struct mapping *m, struct page *page);
-	/* A shared mapping is about to make the page writable: reserve space, mark dirty. NULL: just set dirty. */
+	/*
+	 * A shared mapping is about to make the page writable: reserve space, mark dirty. NULL:
+	 * just set dirty.
+	 */
 	int (*page_mkwrite)(struct mapping *m, struct page *page);
-	/* May the owner's memory be charged for one more page (tmpfs size limit)? 0 or -ENOSPC. NULL: always. */
+	/*
+	 * May the owner's memory be charged for one more page (tmpfs size limit)? 0 or -ENOSPC.
+	 * NULL: always.
+	 */
 	int (*charge)(struct mapping *m, long pages);
 };
 
-#define MAPF_SHMEM BIT(0)     /* tmpfs / shared memory: pages are swap-backed, holes read as zero */
+#define MAPF_SHMEM BIT(0) /* tmpfs / shared memory: pages are swap-backed, holes read as zero */
 #define MAPF_UNEVICTABLE BIT(1)
 
 struct mapping {
-	struct xarray pages;     /* (t) index -> page */
-	spinlock_t lock;         /* RANK_MAPPING_TREE */
-	unsigned long nr_pages;  /* (t) */
-	u64 size;                /* file size in bytes; written under the owner's lock, read anywhere (READ_ONCE) */
+	struct xarray pages;	/* (t) index -> page */
+	spinlock_t lock;	/* RANK_MAPPING_TREE */
+	unsigned long nr_pages; /* (t) */
+	/* file size in bytes; written under the owner's lock, read anywhere (READ_ONCE) */
+	u64 size;
 	const struct mapping_ops *ops;
-	unsigned long flags;     /* MAPF_* */
+	unsigned long flags; /* MAPF_* */
 	gfp_t gfp;
-	void *owner;             /* the inode */
-	struct rwsem truncate_lock; /* RANK_MAPPING: faults and reads take it shared, truncate exclusive */
+	void *owner; /* the inode */
+	/* RANK_MAPPING: faults and reads take it shared, truncate exclusive */
+	struct rwsem truncate_lock;
 	struct rb_root_cached i_mmap; /* (i) VMAs mapping it, by interval: rmap of file pages */
 	struct mutex i_mmap_lock;     /* RANK_RMAP-like sleeping lock */
 	u64 dirtied_when;
 	struct list_head wb_link;
 	int wb_err;
-	struct list_head all_node; /* every mapping whose clean pages can be dropped (not SHMEM); mappings_lock */
+	/* every mapping whose clean pages can be dropped (not SHMEM); mappings_lock */
+	struct list_head all_node;
 };
 
-/* mm/vm above the index sets it: takes all PTEs of pages [first, last] away; cows: private copies too (truncate). */
-extern void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last, int cows);
+/*
+ * mm/vm above the index sets it: takes all PTEs of pages [first, last] away; cows: private copies
+ * too (truncate).
+ */
+extern void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last,
+				  int cows);
 static inline bool mapping_mapped(const struct mapping *m)
 {
 	return !RB_EMPTY_ROOT(&m->i_mmap.rb_root);
 }
 
-void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner, unsigned long flags);
+void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner,
+		  unsigned long flags);
 /* All pages gone, nobody maps it. */
 void mapping_destroy(struct mapping *m);
 
 /* mm/cache/pagecache.c. Pages returned hold a reference. */
-struct page *pagecache_find(struct mapping *m, unsigned long index); /* NULL when absent; lockless (RCU) */
+/* NULL when absent; lockless (RCU) */
+struct page *pagecache_find(struct mapping *m, unsigned long index);
 /*
- * The page, uptodate, not locked: read in, or (SHMEM) created zeroed when asked. ERR_PTR(-ENOMEM/-EIO/-ENOSPC); NULL: a
- * hole and not PCG_CREATE.
+ * The page, uptodate, not locked: read in, or (SHMEM) created zeroed when asked.
+ * ERR_PTR(-ENOMEM/-EIO/-ENOSPC); NULL: a hole and not PCG_CREATE.
  */
 struct page *pagecache_get(struct mapping *m, unsigned long index, unsigned int flags);
 #define PCG_CREATE 1u /* make holes into pages */
 #define PCG_WRITE 2u  /* whole page will be overwritten: need not be read in */
 #define PCG_LOCK 4u   /* return it locked */
-/* The same; when a page must be made, *fresh (zeroed, refs 1; may be NULL) is used first and then set to NULL. */
-struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned int flags, struct page **fresh);
-/* The cached pages among index, index+1, ... (at most n <= 16): pages[i] referenced or NULL. How many were looked at. */
-unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsigned int n, struct page **pages);
-int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp_t gfp); /* 0, -EEXIST, -ENOMEM */
+/*
+ * The same; when a page must be made, *fresh (zeroed, refs 1; may be NULL) is used first and then
+ * set to NULL.
+ */
+struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned int flags,
+				struct page **fresh);
+/*
+ * The cached pages among index, index+1, ... (at most n <= 16): pages[i] referenced or NULL. How
+ * many were looked at.
+ */
+unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsigned int n,
+				  struct page **pages);
+/* 0, -EEXIST, -ENOMEM */
+int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp_t gfp);
 void pagecache_remove(struct page *page); /* locked page */
 void pagecache_set_dirty(struct page *page);
-/* Generic file I/O on the cache; user is a user pointer. Bytes done (may be short) or -errno. Position handled by the caller. */
+/*
+ * Generic file I/O on the cache; user is a user pointer. Bytes done (may be short) or -errno.
+ * Position handled by the caller.
+ */
 ssize_t pagecache_read(struct mapping *m, u64 pos, void __user *buf, size_t n);
-ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size_t n); /* grows m->size */
+/* grows m->size */
+ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size_t n);
 /* The same for kernel buffers (exec, initramfs). */
 ssize_t pagecache_read_kernel(struct mapping *m, u64 pos, void *buf, size_t n);
 ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size_t n);
-/* Drops pages and page-table entries from byte `from` on, zeroes the tail of the last page. size is set first by the caller. */
+/*
+ * Drops pages and page-table entries from byte `from` on, zeroes the tail of the last page. size is
+ * set first by the caller.
+ */
 void pagecache_truncate(struct mapping *m, u64 from);
 void pagecache_punch(struct mapping *m, u64 from, u64 to); /* hole */
-/* SEEK_DATA / SEEK_HOLE: offset >= pos of the next data (hole); m->size when there is no more. => pos < m->size */
+/*
+ * SEEK_DATA / SEEK_HOLE: offset >= pos of the next data (hole); m->size when there is no more. =>
+ * pos < m->size
+ */
 u64 pagecache_seek(struct mapping *m, u64 pos, bool hole);
 unsigned long pagecache_drop_clean(void); /* drop_caches 1: all mappings; pages freed */
-void pagecache_init(void); /* slab of the index */
-/* Validator: index, page->mapping, page->index and nr_pages agree. => nobody changes it meanwhile */
+void pagecache_init(void);		  /* slab of the index */
+/*
+ * Validator: index, page->mapping, page->index and nr_pages agree. => nobody changes it meanwhile
+ */
 bool mapping_check(struct mapping *m);
 
 #endif

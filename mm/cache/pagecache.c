@@ -2,19 +2,22 @@
 /*
  * pagecache.c - which page holds which part of a file.
  *
- * Problem: read, write and mmap of one file must meet in one set of pages, found without a lock on the way that matters,
- * while truncation and reclaim take pages away. Idea: the index (xarray) holds one reference to each page. A finder takes
- * its own reference only while the count is above zero and then checks that the page still belongs there; whoever removes
- * a page clears page->mapping before giving the index's reference back.
+ * Problem: read, write and mmap of one file must meet in one set of pages, found without a lock on
+ * the way that matters, while truncation and reclaim take pages away. Idea: the index (xarray)
+ * holds one reference to each page. A finder takes its own reference only while the count is above
+ * zero and then checks that the page still belongs there; whoever removes a page clears
+ * page->mapping before giving the index's reference back.
  *
- * Life of a page here:   alloc -> filled -> pagecache_add (visible) -> found, dirtied, mapped ... -> pagecache_remove -> freed
+ * Life of a page here:   alloc -> filled -> pagecache_add (visible) -> found, dirtied, mapped ...
+ *                        -> pagecache_remove -> freed
  *
- * A page of a SHMEM mapping is filled before it becomes visible, so it is always uptodate. A page of a file on a disk is
- * added locked and not uptodate, then read; finders wait for the page lock.
+ * A page of a SHMEM mapping is filled before it becomes visible, so it is always uptodate. A page
+ * of a file on a disk is added locked and not uptodate, then read; finders wait for the page lock.
  *
- * Invariants: page->mapping == m and page->index == i exactly for the page in slot i; nr_pages = number of slots.
- * Locking: index and tags under mapping->lock with interrupts off (end of writeback clears tags in an interrupt); each
- * section handles one page. Lookups under RCU.
+ * Invariants: page->mapping == m and page->index == i exactly for the page in slot i; nr_pages =
+ * number of slots.
+ * Locking: index and tags under mapping->lock with interrupts off (end of writeback clears tags in
+ * an interrupt); each section handles one page. Lookups under RCU.
  */
 #include "lib/err.h"
 #include "mm/cache/internal.h"
@@ -26,9 +29,12 @@ void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long
 static DEFINE_MUTEX(mappings_lock, RANK_MAPPING);
 static LIST_HEAD(mappings);
 
-/* Reclaim's way in: the page is off the LRU, the caller holds one reference, the index the other. */
+/*
+ * Reclaim's way in: the page is off the LRU, the caller holds one reference, the index the other.
+ */
 static bool reclaim_drop(struct page *page);
-static const struct reclaim_ops cache_reclaim_ops = { .drop_page = reclaim_drop, .drop_clean = pagecache_drop_clean };
+static const struct reclaim_ops cache_reclaim_ops = { .drop_page = reclaim_drop,
+						      .drop_clean = pagecache_drop_clean };
 
 void pagecache_init(void)
 {
@@ -36,7 +42,8 @@ void pagecache_init(void)
 	reclaim_ops = &cache_reclaim_ops;
 }
 
-void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner, unsigned long flags)
+void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner,
+		  unsigned long flags)
 {
 	m->pages = (struct xarray){ NULL };
 	spin_lock_init(&m->lock, RANK_MAPPING_TREE, "mapping");
@@ -78,7 +85,8 @@ struct page *pagecache_find(struct mapping *m, unsigned long index)
 	return mapping_find_get(m, index);
 }
 
-unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsigned int n, struct page **pages)
+unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsigned int n,
+				  struct page **pages)
 {
 	rcu_read_lock();
 	n = xa_load_batch(&m->pages, index, n, (void **)pages);
@@ -89,7 +97,8 @@ unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsign
 			continue;
 		if (unlikely(!page_get_unless_zero(page))) {
 			pages[i] = NULL;
-		} else if (unlikely(READ_ONCE(page->mapping) != m || READ_ONCE(page->index) != index + i)) {
+		} else if (unlikely(READ_ONCE(page->mapping) != m ||
+				    READ_ONCE(page->index) != index + i)) {
 			page_put(page);
 			pages[i] = NULL;
 		}
@@ -162,7 +171,8 @@ void pagecache_set_dirty(struct page *page)
 
 	if (page_test(page, PG_dirty) || page_test_and_set(page, PG_dirty))
 		return;
-	if (page_test(page, PG_anon) || !m || mapping_is_shmem(m)) /* their home is memory or swap */
+	/* their home is memory or swap */
+	if (page_test(page, PG_anon) || !m || mapping_is_shmem(m))
 		return;
 	spin_lock_irqsave_l(&m->lock, flags, "set_dirty");
 	if (page->mapping == m)
@@ -172,7 +182,10 @@ void pagecache_set_dirty(struct page *page)
 	mod_lruvec_state(page, NR_DIRTIED, 1);
 }
 
-/* Makes the missing page of a SHMEM mapping: zeroed, uptodate, in the index. ERR_PTR(-EEXIST): somebody was faster. */
+/*
+ * Makes the missing page of a SHMEM mapping: zeroed, uptodate, in the index. ERR_PTR(-EEXIST):
+ * somebody was faster.
+ */
 static struct page *shmem_make(struct mapping *m, unsigned long index, struct page **fresh)
 {
 	int err = mapping_charge(m, 1);
@@ -199,7 +212,10 @@ static struct page *shmem_make(struct mapping *m, unsigned long index, struct pa
 	return ERR_PTR(err);
 }
 
-/* Makes the missing page of a file and starts reading it (or, when it will be overwritten, zeroes it). => as above */
+/*
+ * Makes the missing page of a file and starts reading it (or, when it will be overwritten, zeroes
+ * it). => as above
+ */
 static struct page *file_make(struct mapping *m, unsigned long index, unsigned int flags)
 {
 	bool read = !(flags & PCG_WRITE) && m->ops && m->ops->read_page;
@@ -226,8 +242,9 @@ static struct page *file_make(struct mapping *m, unsigned long index, unsigned i
 }
 
 /*
- * A found page that is not uptodate or is wanted locked: waits, reads it again after an error. The page (locked when
- * asked for), NULL when it was taken out meanwhile, or ERR_PTR. Consumes the reference unless the page is returned.
+ * A found page that is not uptodate or is wanted locked: waits, reads it again after an error. The
+ * page (locked when asked for), NULL when it was taken out meanwhile, or ERR_PTR. Consumes the
+ * reference unless the page is returned.
  */
 static struct page *page_settle(struct mapping *m, struct page *page, unsigned int flags)
 {
@@ -238,7 +255,8 @@ static struct page *page_settle(struct mapping *m, struct page *page, unsigned i
 			page_put(page);
 			return NULL;
 		}
-		if (page_test(page, PG_uptodate) || (flags & PCG_WRITE) || !m->ops || !m->ops->read_page) {
+		if (page_test(page, PG_uptodate) || (flags & PCG_WRITE) || !m->ops ||
+		    !m->ops->read_page) {
 			if (!(flags & PCG_LOCK))
 				page_unlock(page);
 			return page;
@@ -252,7 +270,8 @@ static struct page *page_settle(struct mapping *m, struct page *page, unsigned i
 	}
 }
 
-struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned int flags, struct page **fresh)
+struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned int flags,
+				struct page **fresh)
 {
 	for (;;) {
 		struct page *page = mapping_find_get(m, index);

@@ -2,18 +2,22 @@
 /*
  * truncate.c - taking pages out of a file while others read, write and map it.
  *
- * Problem: after truncation nobody may still see, or bring back, a page behind the new end: not a reader that found the
- * page just before, not a fault that looked at the size just before. Idea: the order
+ * Problem: after truncation nobody may still see, or bring back, a page behind the new end: not a
+ * reader that found the page just before, not a fault that looked at the size just before. Idea:
+ * the order
  *
  *   1. the owner writes the new size        faults and reads from now on stop at it
- *   2. truncate_lock, exclusive             the faults that saw the old size have finished and mapped their page
+ *   2. truncate_lock, exclusive             the faults that saw the old size have finished and
+ *                                           mapped their page
  *   3. page-table entries go                nobody maps a page of the range, and nobody can
- *   4. pages leave the index                a reader that still holds one reads old bytes, as if it had been earlier
+ *   4. pages leave the index                a reader that still holds one reads old bytes, as if it
+ *                                           had been earlier
  *   5. the tail of the last page is zeroed  so that a later extension shows zeros
  *
- * Faults hold truncate_lock shared from their look at the size until the entry is in the table. Writers are kept out by
- * the owner's lock. A hole (punch) is the same without 1: a fault after it makes a new page of zeros.
- * Pages go in batches of 16: each is locked alone, the index lock is held for one page at a time.
+ * Faults hold truncate_lock shared from their look at the size until the entry is in the table.
+ * Writers are kept out by the owner's lock. A hole (punch) is the same without 1: a fault after it
+ * makes a new page of zeros. Pages go in batches of 16: each is locked alone, the index lock is
+ * held for one page at a time.
  */
 #include "lib/err.h"
 #include "lib/string.h"
@@ -27,8 +31,8 @@
 static void zero_partial(struct mapping *m, u64 from, u64 to)
 {
 	unsigned int flags = mapping_is_shmem(m) || !m->ops || !m->ops->read_page ? 0 : PCG_CREATE;
-	struct page *page = flags ? pagecache_get(m, from >> PAGE_SHIFT, flags) :
-				    mapping_find_get(m, from >> PAGE_SHIFT);
+	struct page *page = flags ? pagecache_get(m, from >> PAGE_SHIFT, flags)
+				  : mapping_find_get(m, from >> PAGE_SHIFT);
 	char *va;
 
 	if (IS_ERR_OR_NULL(page))
@@ -41,7 +45,8 @@ static void zero_partial(struct mapping *m, u64 from, u64 to)
 }
 
 /* The next pages at or after *index, referenced; *index moves behind the last. */
-static unsigned int next_batch(struct mapping *m, unsigned long *index, unsigned long last, struct page **pages)
+static unsigned int next_batch(struct mapping *m, unsigned long *index, unsigned long last,
+			       struct page **pages)
 {
 	unsigned int n = 0;
 

@@ -2,19 +2,20 @@
 /*
  * xarray.c - the index of the page cache.
  *
- * Problem: find page number i of a file in a few steps, for files of one page and of a billion, with readers that take no
- * lock; find the next dirty page without looking at the clean ones. Idea: a radix tree of 64-way nodes, only as high as
- * the largest index needs.
+ * Problem: find page number i of a file in a few steps, for files of one page and of a billion,
+ * with readers that take no lock; find the next dirty page without looking at the clean ones. Idea:
+ * a radix tree of 64-way nodes, only as high as the largest index needs.
  *
  *   root (shift 6) --slot i>>6--> node (shift 0) --slot i&63--> item
  *
- * A node knows its own shift, so a reader starts at whatever root it sees and needs no second word to agree with it: an
- * old root is still a correct, smaller tree. Each node has, per tag, one bit per slot: "something below is tagged".
+ * A node knows its own shift, so a reader starts at whatever root it sees and needs no second word
+ * to agree with it: an old root is still a correct, smaller tree. Each node has, per tag, one bit
+ * per slot: "something below is tagged".
  *
- * Invariants: count = used slots, > 0 for every linked node; a tag bit of an inner slot is set exactly when the child has
- * a bit of that tag.
- * Locking: writers hold the owner's lock. Readers hold rcu_read_lock: nodes are freed after a grace period, and slots are
- * single pointers written with release order.
+ * Invariants: count = used slots, > 0 for every linked node; a tag bit of an inner slot is set
+ * exactly when the child has a bit of that tag.
+ * Locking: writers hold the owner's lock. Readers hold rcu_read_lock: nodes are freed after a grace
+ * period, and slots are single pointers written with release order.
  * Source: the radix tree of [Morrison68], in the 64-way form common in kernels.
  */
 #include "mm/cache/xarray.h"
@@ -29,9 +30,9 @@
 #define XA_MASK (XA_SLOTS - 1)
 
 struct xa_node {
-	u8 shift;   /* of the index bits that pick a slot here */
-	u8 offset;  /* slot in the parent */
-	u8 count;   /* used slots */
+	u8 shift;  /* of the index bits that pick a slot here */
+	u8 offset; /* slot in the parent */
+	u8 count;  /* used slots */
 	struct xa_node *parent;
 	u64 tags[XA_NR_TAGS];
 	void *slots[XA_SLOTS];
@@ -43,7 +44,8 @@ static struct slab_cache *xa_cache;
 void xa_init_cache(void)
 {
 	if (!xa_cache)
-		xa_cache = slab_create("radix_tree_node", sizeof(struct xa_node), 64, SLAB_RECLAIMABLE, NULL);
+		xa_cache = slab_create("radix_tree_node", sizeof(struct xa_node), 64,
+				       SLAB_RECLAIMABLE, NULL);
 	BUG_ON(!xa_cache);
 }
 
@@ -106,7 +108,8 @@ void *xa_load(const struct xarray *xa, unsigned long index)
 	return leaf ? rcu_dereference(leaf->slots[index & XA_MASK]) : NULL;
 }
 
-unsigned int xa_load_batch(const struct xarray *xa, unsigned long index, unsigned int n, void **items)
+unsigned int xa_load_batch(const struct xarray *xa, unsigned long index, unsigned int n,
+			   void **items)
 {
 	struct xa_node *leaf = xa_leaf(xa, index);
 	unsigned int off = index & XA_MASK;
@@ -141,8 +144,9 @@ static unsigned int xa_missing(const struct xarray *xa, unsigned long index)
 }
 
 /*
- * All nodes a store needs, before it changes anything: a store that fails half-way would have to take published nodes
- * back. What was found stays in the list of spares, so trying again makes progress.
+ * All nodes a store needs, before it changes anything: a store that fails half-way would have to
+ * take published nodes back. What was found stays in the list of spares, so trying again makes
+ * progress.
  */
 static int xa_provide(struct xarray *xa, unsigned int need, gfp_t gfp)
 {
@@ -382,7 +386,8 @@ void *xa_find(const struct xarray *xa, unsigned long *index, unsigned long last)
 	return xa_search(xa, index, last, -1);
 }
 
-void *xa_find_tag(const struct xarray *xa, unsigned long *index, unsigned long last, enum xa_tag tag)
+void *xa_find_tag(const struct xarray *xa, unsigned long *index, unsigned long last,
+		  enum xa_tag tag)
 {
 	return xa_search(xa, index, last, tag);
 }
@@ -410,12 +415,14 @@ void xa_destroy(struct xarray *xa)
 	}
 }
 
-static long xa_check_node(const struct xa_node *node, const struct xa_node *parent, unsigned int off)
+static long xa_check_node(const struct xa_node *node, const struct xa_node *parent,
+			  unsigned int off)
 {
 	unsigned int used = 0;
 	long items = 0;
 
-	if (node->parent != parent || (parent && (node->offset != off || node->shift + XA_BITS != parent->shift)))
+	if (node->parent != parent ||
+	    (parent && (node->offset != off || node->shift + XA_BITS != parent->shift)))
 		return -1;
 	for (unsigned int i = 0; i < XA_SLOTS; i++) {
 		const struct xa_node *child = node->slots[i];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xarray.h - sparse array from unsigned long to pointers with three tags, radix 64; lookups under RCU, changes under the
- * owner's lock. Nodes come from a slab; xa_store may return -ENOMEM with GFP_NOWAIT, callers then allocate a node outside
- * the lock (xa_node_alloc), hand it in under the lock (xa_add_spare) and try again.
+ * xarray.h - sparse array from unsigned long to pointers with three tags, radix 64; lookups under
+ * RCU, changes under the owner's lock. Nodes come from a slab; xa_store may return -ENOMEM with
+ * GFP_NOWAIT, callers then allocate a node outside the lock (xa_node_alloc), hand it in under the
+ * lock (xa_add_spare) and try again.
  */
 #ifndef MM_CACHE_XARRAY_H
 #define MM_CACHE_XARRAY_H
@@ -13,14 +14,20 @@ enum xa_tag { XA_DIRTY, XA_WRITEBACK, XA_TOWRITE, XA_NR_TAGS };
 struct xa_node;
 struct xarray {
 	struct xa_node *root;  /* or NULL */
-	u32 height;            /* 0 = empty */
+	u32 height;	       /* 0 = empty */
 	struct xa_node *spare; /* nodes set aside for the next store, linked by parent */
 };
 void *xa_load(const struct xarray *xa, unsigned long index); /* => RCU or lock */
-/* Copies the slots index, index+1, ... into items (NULL = empty), at most n and never past one node: how many. => RCU */
-unsigned int xa_load_batch(const struct xarray *xa, unsigned long index, unsigned int n, void **items);
-int xa_store(struct xarray *xa, unsigned long index, void *item, gfp_t gfp); /* 0, -EEXIST, -ENOMEM; => lock */
-void *xa_replace(struct xarray *xa, unsigned long index, void *item); /* old item; slot must exist */
+/*
+ * Copies the slots index, index+1, ... into items (NULL = empty), at most n and never past one
+ * node: how many. => RCU
+ */
+unsigned int xa_load_batch(const struct xarray *xa, unsigned long index, unsigned int n,
+			   void **items);
+/* 0, -EEXIST, -ENOMEM; => lock */
+int xa_store(struct xarray *xa, unsigned long index, void *item, gfp_t gfp);
+/* old item; slot must exist */
+void *xa_replace(struct xarray *xa, unsigned long index, void *item);
 void *xa_erase(struct xarray *xa, unsigned long index); /* the item or NULL */
 void xa_set_tag(struct xarray *xa, unsigned long index, enum xa_tag tag);
 void xa_clear_tag(struct xarray *xa, unsigned long index, enum xa_tag tag);
@@ -28,10 +35,14 @@ bool xa_get_tag(const struct xarray *xa, unsigned long index, enum xa_tag tag);
 bool xa_tagged(const struct xarray *xa, enum xa_tag tag);
 /* First item at or after *index (<= last); *index becomes its index. NULL: none. */
 void *xa_find(const struct xarray *xa, unsigned long *index, unsigned long last);
-void *xa_find_tag(const struct xarray *xa, unsigned long *index, unsigned long last, enum xa_tag tag);
-struct xa_node *xa_node_alloc(gfp_t gfp);                   /* NULL when out of memory */
+void *xa_find_tag(const struct xarray *xa, unsigned long *index, unsigned long last,
+		  enum xa_tag tag);
+struct xa_node *xa_node_alloc(gfp_t gfp);		    /* NULL when out of memory */
 void xa_add_spare(struct xarray *xa, struct xa_node *node); /* => lock; takes node over */
-/* Frees the spare nodes (and, were there any, the rest): the array is empty afterwards. => nobody else sees it */
+/*
+ * Frees the spare nodes (and, were there any, the rest): the array is empty afterwards. => nobody
+ * else sees it
+ */
 void xa_destroy(struct xarray *xa);
 void xa_init_cache(void);
 /* Validator: every node counted, linked and tagged as it should be. Number of items, or -1. */

@@ -8,75 +8,75 @@
 
 #include "arch/percpu.h"
 
-#define ZONE_STAT_ITEMS(X)                                                  \
-	X(NR_FREE_PAGES, "nr_free_pages", "free pages in the buddy")        \
-	X(NR_INACTIVE_ANON, "nr_inactive_anon", "")                         \
-	X(NR_ACTIVE_ANON, "nr_active_anon", "")                             \
-	X(NR_INACTIVE_FILE, "nr_inactive_file", "")                         \
-	X(NR_ACTIVE_FILE, "nr_active_file", "")                             \
-	X(NR_UNEVICTABLE, "nr_unevictable", "")                             \
-	X(NR_MLOCK, "nr_mlock", "")                                         \
-	X(NR_ANON_PAGES, "nr_anon_pages", "anonymous pages mapped")         \
-	X(NR_MAPPED, "nr_mapped", "file pages mapped")                      \
-	X(NR_FILE_PAGES, "nr_file_pages", "pages in the page cache")        \
-	X(NR_DIRTY, "nr_dirty", "")                                         \
-	X(NR_WRITEBACK, "nr_writeback", "")                                 \
-	X(NR_SLAB_RECLAIMABLE, "nr_slab_reclaimable", "")                   \
-	X(NR_SLAB_UNRECLAIMABLE, "nr_slab_unreclaimable", "")               \
-	X(NR_PAGETABLE, "nr_page_table_pages", "")                          \
-	X(NR_KERNEL_STACK, "nr_kernel_stack", "pages of kernel stacks")     \
-	X(NR_UNSTABLE, "nr_unstable", "")                                   \
-	X(NR_BOUNCE, "nr_bounce", "")                                       \
-	X(NR_VMSCAN_WRITE, "nr_vmscan_write", "pages reclaim wrote")        \
-	X(NR_VMSCAN_IMMEDIATE, "nr_vmscan_immediate_reclaim", "")           \
-	X(NR_SHMEM, "nr_shmem", "tmpfs and shared memory pages")            \
-	X(NR_DIRTIED, "nr_dirtied", "")                                     \
-	X(NR_WRITTEN, "nr_written", "")                                     \
-	X(NR_ISOLATED_ANON, "nr_isolated_anon", "")                         \
-	X(NR_ISOLATED_FILE, "nr_isolated_file", "")                         \
-	X(NR_ALLOC_BATCH, "nr_alloc_batch", "")                             \
+#define ZONE_STAT_ITEMS(X)                                                                         \
+	X(NR_FREE_PAGES, "nr_free_pages", "free pages in the buddy")                               \
+	X(NR_INACTIVE_ANON, "nr_inactive_anon", "")                                                \
+	X(NR_ACTIVE_ANON, "nr_active_anon", "")                                                    \
+	X(NR_INACTIVE_FILE, "nr_inactive_file", "")                                                \
+	X(NR_ACTIVE_FILE, "nr_active_file", "")                                                    \
+	X(NR_UNEVICTABLE, "nr_unevictable", "")                                                    \
+	X(NR_MLOCK, "nr_mlock", "")                                                                \
+	X(NR_ANON_PAGES, "nr_anon_pages", "anonymous pages mapped")                                \
+	X(NR_MAPPED, "nr_mapped", "file pages mapped")                                             \
+	X(NR_FILE_PAGES, "nr_file_pages", "pages in the page cache")                               \
+	X(NR_DIRTY, "nr_dirty", "")                                                                \
+	X(NR_WRITEBACK, "nr_writeback", "")                                                        \
+	X(NR_SLAB_RECLAIMABLE, "nr_slab_reclaimable", "")                                          \
+	X(NR_SLAB_UNRECLAIMABLE, "nr_slab_unreclaimable", "")                                      \
+	X(NR_PAGETABLE, "nr_page_table_pages", "")                                                 \
+	X(NR_KERNEL_STACK, "nr_kernel_stack", "pages of kernel stacks")                            \
+	X(NR_UNSTABLE, "nr_unstable", "")                                                          \
+	X(NR_BOUNCE, "nr_bounce", "")                                                              \
+	X(NR_VMSCAN_WRITE, "nr_vmscan_write", "pages reclaim wrote")                               \
+	X(NR_VMSCAN_IMMEDIATE, "nr_vmscan_immediate_reclaim", "")                                  \
+	X(NR_SHMEM, "nr_shmem", "tmpfs and shared memory pages")                                   \
+	X(NR_DIRTIED, "nr_dirtied", "")                                                            \
+	X(NR_WRITTEN, "nr_written", "")                                                            \
+	X(NR_ISOLATED_ANON, "nr_isolated_anon", "")                                                \
+	X(NR_ISOLATED_FILE, "nr_isolated_file", "")                                                \
+	X(NR_ALLOC_BATCH, "nr_alloc_batch", "")                                                    \
 	X(NR_VMALLOC, "nr_vmalloc", "pages behind vmalloc")
 
-#define NUMA_ITEMS(X)                                 \
-	X(NUMA_HIT, "numa_hit", "")                   \
-	X(NUMA_MISS, "numa_miss", "")                 \
-	X(NUMA_FOREIGN, "numa_foreign", "")           \
-	X(NUMA_INTERLEAVE_HIT, "numa_interleave", "") \
-	X(NUMA_LOCAL, "numa_local", "")               \
+#define NUMA_ITEMS(X)                                                                              \
+	X(NUMA_HIT, "numa_hit", "")                                                                \
+	X(NUMA_MISS, "numa_miss", "")                                                              \
+	X(NUMA_FOREIGN, "numa_foreign", "")                                                        \
+	X(NUMA_INTERLEAVE_HIT, "numa_interleave", "")                                              \
+	X(NUMA_LOCAL, "numa_local", "")                                                            \
 	X(NUMA_OTHER, "numa_other", "")
 
 /* Events; those with a suffix per zone type expand to _dma _dma32 _normal _high _movable. */
-#define VM_EVENTS(X, Z)                                                 \
-	X(PGPGIN, "pgpgin", "KiB read from disks")                      \
-	X(PGPGOUT, "pgpgout", "KiB written to disks")                   \
-	X(PSWPIN, "pswpin", "")                                         \
-	X(PSWPOUT, "pswpout", "")                                       \
-	Z(PGALLOC, "pgalloc")                                           \
-	X(PGFREE, "pgfree", "")                                         \
-	X(PGACTIVATE, "pgactivate", "")                                 \
-	X(PGDEACTIVATE, "pgdeactivate", "")                             \
-	X(PGFAULT, "pgfault", "")                                       \
-	X(PGMAJFAULT, "pgmajfault", "")                                 \
-	Z(PGREFILL, "pgrefill")                                         \
-	Z(PGSTEAL_KSWAPD, "pgsteal_kswapd")                             \
-	Z(PGSTEAL_DIRECT, "pgsteal_direct")                             \
-	Z(PGSCAN_KSWAPD, "pgscan_kswapd")                               \
-	Z(PGSCAN_DIRECT, "pgscan_direct")                               \
-	X(PGINODESTEAL, "pginodesteal", "")                             \
-	X(SLABS_SCANNED, "slabs_scanned", "")                           \
-	X(KSWAPD_INODESTEAL, "kswapd_inodesteal", "")                   \
-	X(PAGEOUTRUN, "pageoutrun", "")                                 \
-	X(ALLOCSTALL, "allocstall", "")                                 \
-	X(PGROTATED, "pgrotated", "")                                   \
-	X(DROP_PAGECACHE, "drop_pagecache", "")                         \
-	X(DROP_SLAB, "drop_slab", "")                                   \
-	X(OOM_KILL, "oom_kill", "")                                     \
-	X(PGMIGRATE_SUCCESS, "pgmigrate_success", "")                   \
-	X(PGMIGRATE_FAIL, "pgmigrate_fail", "")                         \
-	X(UNEVICTABLE_CULLED, "unevictable_pgs_culled", "")             \
-	X(UNEVICTABLE_RESCUED, "unevictable_pgs_rescued", "")           \
-	X(UNEVICTABLE_MLOCKED, "unevictable_pgs_mlocked", "")           \
-	X(UNEVICTABLE_MUNLOCKED, "unevictable_pgs_munlocked", "")       \
+#define VM_EVENTS(X, Z)                                                                            \
+	X(PGPGIN, "pgpgin", "KiB read from disks")                                                 \
+	X(PGPGOUT, "pgpgout", "KiB written to disks")                                              \
+	X(PSWPIN, "pswpin", "")                                                                    \
+	X(PSWPOUT, "pswpout", "")                                                                  \
+	Z(PGALLOC, "pgalloc")                                                                      \
+	X(PGFREE, "pgfree", "")                                                                    \
+	X(PGACTIVATE, "pgactivate", "")                                                            \
+	X(PGDEACTIVATE, "pgdeactivate", "")                                                        \
+	X(PGFAULT, "pgfault", "")                                                                  \
+	X(PGMAJFAULT, "pgmajfault", "")                                                            \
+	Z(PGREFILL, "pgrefill")                                                                    \
+	Z(PGSTEAL_KSWAPD, "pgsteal_kswapd")                                                        \
+	Z(PGSTEAL_DIRECT, "pgsteal_direct")                                                        \
+	Z(PGSCAN_KSWAPD, "pgscan_kswapd")                                                          \
+	Z(PGSCAN_DIRECT, "pgscan_direct")                                                          \
+	X(PGINODESTEAL, "pginodesteal", "")                                                        \
+	X(SLABS_SCANNED, "slabs_scanned", "")                                                      \
+	X(KSWAPD_INODESTEAL, "kswapd_inodesteal", "")                                              \
+	X(PAGEOUTRUN, "pageoutrun", "")                                                            \
+	X(ALLOCSTALL, "allocstall", "")                                                            \
+	X(PGROTATED, "pgrotated", "")                                                              \
+	X(DROP_PAGECACHE, "drop_pagecache", "")                                                    \
+	X(DROP_SLAB, "drop_slab", "")                                                              \
+	X(OOM_KILL, "oom_kill", "")                                                                \
+	X(PGMIGRATE_SUCCESS, "pgmigrate_success", "")                                              \
+	X(PGMIGRATE_FAIL, "pgmigrate_fail", "")                                                    \
+	X(UNEVICTABLE_CULLED, "unevictable_pgs_culled", "")                                        \
+	X(UNEVICTABLE_RESCUED, "unevictable_pgs_rescued", "")                                      \
+	X(UNEVICTABLE_MLOCKED, "unevictable_pgs_mlocked", "")                                      \
+	X(UNEVICTABLE_MUNLOCKED, "unevictable_pgs_munlocked", "")                                  \
 	X(TLB_SHOOTDOWN, "nr_tlb_remote_flush", "")
 
 #define _X(e, n, h) e,

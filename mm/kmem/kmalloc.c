@@ -2,9 +2,10 @@
 /*
  * kmalloc.c - memory by size: fourteen slab caches up to 8 KiB, whole blocks of frames above.
  *
- * The class of a small size is one table look-up; kfree finds the cache through the struct page of the object. Blocks of
- * frames are compound pages, so their size is found the same way. => sizes are rounded up: ksize() says to what;
- * alignment is that of the class's largest power of two, at most 64 (page size for blocks of frames).
+ * The class of a small size is one table look-up; kfree finds the cache through the struct page of
+ * the object. Blocks of frames are compound pages, so their size is found the same way. => sizes
+ * are rounded up: ksize() says to what; alignment is that of the class's largest power of two, at
+ * most 64 (page size for blocks of frames).
  */
 #include "kernel/printk.h"
 #include "lib/math.h"
@@ -19,13 +20,14 @@ static const struct {
 	u16 size;
 	const char *name;
 } classes[] = {
-	{ 8, "kmalloc-8" },	  { 16, "kmalloc-16" },	  { 32, "kmalloc-32" },	  { 64, "kmalloc-64" },
-	{ 96, "kmalloc-96" },	  { 128, "kmalloc-128" }, { 192, "kmalloc-192" }, { 256, "kmalloc-256" },
-	{ 512, "kmalloc-512" },	  { 1024, "kmalloc-1k" }, { 2048, "kmalloc-2k" }, { 4096, "kmalloc-4k" },
+	{ 8, "kmalloc-8" },	{ 16, "kmalloc-16" },	{ 32, "kmalloc-32" },
+	{ 64, "kmalloc-64" },	{ 96, "kmalloc-96" },	{ 128, "kmalloc-128" },
+	{ 192, "kmalloc-192" }, { 256, "kmalloc-256" }, { 512, "kmalloc-512" },
+	{ 1024, "kmalloc-1k" }, { 2048, "kmalloc-2k" }, { 4096, "kmalloc-4k" },
 	{ 8192, "kmalloc-8k" },
 };
 static struct slab_cache *by_eight[TABLE_MAX / 8 + 1]; /* size rounded up to 8, divided by 8 */
-static struct slab_cache *large[3];                    /* 2048, 4096, 8192 */
+static struct slab_cache *large[3];		       /* 2048, 4096, 8192 */
 
 static __always_inline struct slab_cache *class_of(size_t bytes)
 {
@@ -41,7 +43,8 @@ static noinline void *alloc_block(size_t bytes, gfp_t gfp, int node)
 
 	if (bytes > PAGE_SIZE << (MAX_ORDER - 1))
 		return NULL;
-	page = alloc_pages_node(node, (gfp & ~(__GFP_HIGH_ZONE | __GFP_MOVABLE)) | __GFP_COMP, order);
+	page = alloc_pages_node(node, (gfp & ~(__GFP_HIGH_ZONE | __GFP_MOVABLE)) | __GFP_COMP,
+				order);
 	if (!page)
 		return NULL;
 	mod_zone_state(page_zone(page), NR_SLAB_UNRECLAIMABLE, 1l << order);
@@ -106,7 +109,8 @@ size_t ksize(const void *p)
 {
 	const struct page *page = page_head(virt_to_page(p));
 
-	return page_test(page, PG_slab) ? page->slab_cache->obj_size : PAGE_SIZE << compound_order(page);
+	return page_test(page, PG_slab) ? page->slab_cache->obj_size
+					: PAGE_SIZE << compound_order(page);
 }
 
 void *krealloc(void *p, size_t bytes, gfp_t gfp)
@@ -144,7 +148,8 @@ void kmem_init(void)
 		per_cpu(slab_local_nid, cpu) = cpu_mem_node(cpu);
 	for (u32 i = 0; i < ARRAY_SIZE(classes); i++) {
 		u32 size = classes[i].size;
-		struct slab_cache *c = slab_create(classes[i].name, size, min(size & -size, 64u), 0, NULL);
+		struct slab_cache *c =
+			slab_create(classes[i].name, size, min(size & -size, 64u), 0, NULL);
 
 		if (!c)
 			panic("kmem: no memory for cache %s", classes[i].name);

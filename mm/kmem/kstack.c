@@ -2,11 +2,13 @@
 /*
  * kstack.c - kernel stacks with guard pages, and the memory of kernel threads.
  *
- * Problem: a stack overflow must fault, not write into a neighbour; but mapping five pages for every fork would cost more
- * than the rest of it. Idea: a stack is an area of four mapped pages; the guard behind the previous area lies below it, its
- * own guard above. Stacks of threads that ended are kept mapped: a few per CPU, more in a pool (linked through the first
- * word of each), and given back by a shrinker.
- * Locking: per-CPU part preemption off; pool_lock with IRQs off, since the last reference to a thread may go anywhere.
+ * Problem: a stack overflow must fault, not write into a neighbour; but mapping five pages for
+ * every fork would cost more than the rest of it. Idea: a stack is an area of four mapped pages;
+ * the guard behind the previous area lies below it, its own guard above. Stacks of threads that
+ * ended are kept mapped: a few per CPU, more in a pool (linked through the first word of each), and
+ * given back by a shrinker.
+ * Locking: per-CPU part preemption off; pool_lock with IRQs off, since the last reference to a
+ * thread may go anywhere.
  */
 #include "arch/smp.h"
 #include "kernel/spinlock.h"
@@ -154,9 +156,11 @@ static unsigned long stacks_scan(struct shrinker *s, unsigned long nr)
 	return done;
 }
 
-static struct shrinker stack_shrinker = { .name = "kstack", .count = stacks_count, .scan = stacks_scan };
+static struct shrinker stack_shrinker = { .name = "kstack",
+					  .count = stacks_count,
+					  .scan = stacks_scan };
 
-/* ---- kernel threads ------------------------------------------------------------------------------------ */
+/* ---- kernel threads ---- */
 
 static struct slab_cache *kthread_cache;
 

@@ -2,20 +2,23 @@
 /*
  * slab.c - caches of equal objects.
  *
- * Problem: kernel objects are small, of few sizes, and come and go all the time; pages are too big and a general heap
- * searches. Idea: a slab is a block of frames cut into objects of one kind, the free ones chained through themselves. Each
- * CPU keeps a chain of free objects per cache, so that alloc and free are a pop and a push; the chain is filled from and
- * emptied into slabs in batches of at most 32 under the node's lock.
+ * Problem: kernel objects are small, of few sizes, and come and go all the time; pages are too big
+ * and a general heap searches. Idea: a slab is a block of frames cut into objects of one kind, the
+ * free ones chained through themselves. Each CPU keeps a chain of free objects per cache, so that
+ * alloc and free are a pop and a push; the chain is filled from and emptied into slabs in batches
+ * of at most 32 under the node's lock.
  *
  *     CPU chain   o->o->o->o                (preemption off; interrupts go to the node directly)
  *     node        partial: [##.#..] [#.....]   full: [######]   (lock, IRQs off)
  *     struct page slab_free -> chain inside the slab, slab_inuse, slab_objects, slab_cache
  *
- * Nodes: a CPU's chain holds objects of its own node only; others go straight back to their slab. So memory stays near.
+ * Nodes: a CPU's chain holds objects of its own node only; others go straight back to their slab.
+ * So memory stays near.
  *
- * Invariants: slab_inuse + length of slab_free chain = slab_objects (objects on CPU chains count as in use by the slab); a
- * slab is on partial iff its chain is not empty; sum over nodes of nr_objects - nr_free - CPU chains = objects in use.
- * Debug builds put a red zone behind each object, poison free ones, and keep the link outside (slab_debug.c).
+ * Invariants: slab_inuse + length of slab_free chain = slab_objects (objects on CPU chains count as
+ * in use by the slab); a slab is on partial iff its chain is not empty; sum over nodes of
+ * nr_objects - nr_free - CPU chains = objects in use. Debug builds put a red zone behind each
+ * object, poison free ones, and keep the link outside (slab_debug.c).
  * Source: [Bonwick94], [Bonwick01].
  */
 #include "mm/kmem/slab_internal.h"
@@ -30,11 +33,12 @@ struct slab_cache *slab_caches;
 static u32 nr_caches;
 static DEFINE_SPINLOCK(cache_list_lock, RANK_SLAB);
 
-/* ---- making slabs ---------------------------------------------------------------------------------- */
+/* ---- making slabs ---- */
 
 static void count_pages(struct slab_cache *c, struct page *slab, long sign)
 {
-	mod_zone_state(page_zone(slab), c->flags & SLAB_RECLAIMABLE ? NR_SLAB_RECLAIMABLE : NR_SLAB_UNRECLAIMABLE,
+	mod_zone_state(page_zone(slab),
+		       c->flags & SLAB_RECLAIMABLE ? NR_SLAB_RECLAIMABLE : NR_SLAB_UNRECLAIMABLE,
 		       sign * (1l << compound_order(slab)));
 }
 
@@ -44,10 +48,14 @@ static struct page *slab_make(struct slab_cache *c, gfp_t gfp, int node)
 	struct page *slab;
 	char *obj, *end;
 
-	gfp = (gfp & ~(__GFP_ZERO | __GFP_HIGH_ZONE | __GFP_MOVABLE | __GFP_DMA | __GFP_DMA32)) | c->gfp | __GFP_COMP;
+	gfp = (gfp & ~(__GFP_ZERO | __GFP_HIGH_ZONE | __GFP_MOVABLE | __GFP_DMA | __GFP_DMA32)) |
+	      c->gfp | __GFP_COMP;
 	while ((PAGE_SIZE << smallest) < c->stride)
 		smallest++;
-	slab = alloc_pages_node(node, order > smallest ? (gfp | __GFP_NORETRY | __GFP_NOWARN) & ~__GFP_DIRECT_RECLAIM : gfp,
+	slab = alloc_pages_node(node,
+				order > smallest ? (gfp | __GFP_NORETRY | __GFP_NOWARN) &
+							   ~__GFP_DIRECT_RECLAIM
+						 : gfp,
 				order);
 	if (!slab && order > smallest) {
 		order = smallest;
@@ -94,7 +102,8 @@ static unsigned long slabs_destroy(struct slab_cache *c, struct list_head *list)
 	unsigned long pages = 0;
 	struct page *slab, *next;
 
-	_Static_assert(sizeof(struct rcu_head) <= sizeof(struct list_head), "the link holds an rcu_head");
+	_Static_assert(sizeof(struct rcu_head) <= sizeof(struct list_head),
+		       "the link holds an rcu_head");
 	list_for_each_entry_safe(slab, next, list, lru) {
 		pages += 1ul << compound_order(slab);
 		count_pages(c, slab, -1);
@@ -107,7 +116,7 @@ static unsigned long slabs_destroy(struct slab_cache *c, struct list_head *list)
 	return pages;
 }
 
-/* ---- node lists ------------------------------------------------------------------------------------- */
+/* ---- node lists ---- */
 
 static void node_add_slab_locked(struct slab_node *n, struct page *slab)
 {
@@ -150,8 +159,8 @@ static u32 node_take_locked(struct slab_cache *c, struct slab_node *n, u32 want,
 }
 
 /* One object back into its slab; a slab that became empty and is one too many goes to *dead. */
-static __always_inline void node_put_locked(struct slab_cache *c, struct slab_node *n, struct page *slab, void *obj,
-					    struct list_head *dead)
+static __always_inline void node_put_locked(struct slab_cache *c, struct slab_node *n,
+					    struct page *slab, void *obj, struct list_head *dead)
 {
 	void *first = slab->slab_free;
 
@@ -176,7 +185,7 @@ static __always_inline void node_put_locked(struct slab_cache *c, struct slab_no
 	}
 }
 
-/* ---- slow paths ------------------------------------------------------------------------------------- */
+/* ---- slow paths ---- */
 
 /* want objects of a node, making a slab when there are none. => 0: out of memory. */
 static u32 node_get(struct slab_cache *c, gfp_t gfp, int node, u32 want, void **chain)
@@ -328,7 +337,8 @@ static __always_inline void *alloc_plain(struct slab_cache *c, gfp_t gfp)
 
 void *slab_alloc(struct slab_cache *c, gfp_t gfp)
 {
-	return likely(!(gfp & __GFP_ZERO)) ? alloc_plain(c, gfp) : clear(c, alloc_plain(c, gfp & ~__GFP_ZERO), gfp);
+	return likely(!(gfp & __GFP_ZERO)) ? alloc_plain(c, gfp)
+					   : clear(c, alloc_plain(c, gfp & ~__GFP_ZERO), gfp);
 }
 
 void slab_free(struct slab_cache *c, void *obj)
@@ -339,7 +349,7 @@ void slab_free(struct slab_cache *c, void *obj)
 	SLAB_FREE(c, obj, slab, slab_link);
 }
 
-/* ---- caches ----------------------------------------------------------------------------------------- */
+/* ---- caches ---- */
 
 static void drain_here(void *arg)
 {
@@ -357,7 +367,9 @@ static void drain_all_here(void *unused)
 		drain_here(c);
 }
 
-/* An empty slab off its list, or NULL. Empty ones stand at the tail, or were just made at the head. */
+/*
+ * An empty slab off its list, or NULL. Empty ones stand at the tail, or were just made at the head.
+ */
 static struct page *node_take_empty_locked(struct slab_node *n)
 {
 	struct page *slab = list_last_entry_or_null(&n->partial, struct page, lru);
@@ -424,12 +436,16 @@ unsigned long slab_nr_objects(struct slab_cache *c)
 	return used < 0 ? 0 : (unsigned long)used;
 }
 
-/* Frames per slab: the smallest order that holds eight objects and wastes at most an eighth, at most order 3. */
+/*
+ * Frames per slab: the smallest order that holds eight objects and wastes at most an eighth, at
+ * most order 3.
+ */
 static u32 choose_order(u32 stride)
 {
 	u32 order = 0;
 
-	while (order < 3 && ((PAGE_SIZE << order) < 8ul * stride || (PAGE_SIZE << order) % stride > (PAGE_SIZE << order) / 8))
+	while (order < 3 && ((PAGE_SIZE << order) < 8ul * stride ||
+			     (PAGE_SIZE << order) % stride > (PAGE_SIZE << order) / 8))
 		order++;
 	return order;
 }
@@ -470,7 +486,8 @@ static void *forever(size_t bytes)
 	return p;
 }
 
-struct slab_cache *slab_create(const char *name, size_t size, size_t align, unsigned int flags, void (*ctor)(void *))
+struct slab_cache *slab_create(const char *name, size_t size, size_t align, unsigned int flags,
+			       void (*ctor)(void *))
 {
 	struct slab_cache *c;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slab.h - kernel objects: caches of equal objects with per-CPU free lists, kmalloc on size classes, shrinkers.
+ * slab.h - kernel objects: caches of equal objects with per-CPU free lists, kmalloc on size
+ * classes, shrinkers.
  */
 #ifndef MM_KMEM_SLAB_H
 #define MM_KMEM_SLAB_H
@@ -10,16 +11,17 @@
 #include "mm/phys/gfp.h"
 
 struct slab_cache;
-#define SLAB_RECLAIMABLE 1u /* counted in SReclaimable; owner registers a shrinker */
-#define SLAB_HWALIGN 2u     /* 64-byte alignment */
+#define SLAB_RECLAIMABLE 1u  /* counted in SReclaimable; owner registers a shrinker */
+#define SLAB_HWALIGN 2u	     /* 64-byte alignment */
 #define SLAB_TYPESAFE_RCU 4u /* memory returns to pages only after a grace period */
 /* ctor (may be NULL) runs once per object when its slab is made. NULL when out of memory. */
-struct slab_cache *slab_create(const char *name, size_t size, size_t align, unsigned int flags, void (*ctor)(void *));
+struct slab_cache *slab_create(const char *name, size_t size, size_t align, unsigned int flags,
+			       void (*ctor)(void *));
 void *slab_alloc(struct slab_cache *c, gfp_t gfp); /* NULL when out of memory; __GFP_ZERO clears */
 void slab_free(struct slab_cache *c, void *obj);
 /* Gives empty slabs back; returns pages freed. */
 unsigned long slab_shrink(struct slab_cache *c);
-unsigned long slab_shrink_all(void); /* of all caches. => may sleep */
+unsigned long slab_shrink_all(void);		     /* of all caches. => may sleep */
 unsigned long slab_nr_objects(struct slab_cache *c); /* in use */
 
 void *kmalloc(size_t bytes, gfp_t gfp); /* up to 4 MiB; NULL when out of memory */
@@ -28,7 +30,7 @@ static inline void *kzalloc(size_t bytes, gfp_t gfp)
 {
 	return kmalloc(bytes, gfp | __GFP_ZERO);
 }
-void kfree(const void *p); /* NULL is fine */
+void kfree(const void *p);   /* NULL is fine */
 size_t ksize(const void *p); /* usable bytes */
 void *krealloc(void *p, size_t bytes, gfp_t gfp);
 char *kstrdup(const char *s, gfp_t gfp);

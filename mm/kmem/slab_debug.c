@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slab_debug.c - debug builds: every object is followed by a red zone word and the free link, and free objects are filled
- * with a pattern. Writing past the end, freeing twice and writing after free are found at the next alloc or free.
+ * slab_debug.c - debug builds: every object is followed by a red zone word and the free link, and
+ * free objects are filled with a pattern. Writing past the end, freeing twice and writing after
+ * free are found at the next alloc or free.
  */
 #include "mm/kmem/slab_internal.h"
 

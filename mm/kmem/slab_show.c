@@ -8,7 +8,7 @@
 #include "mm/kmem/vmalloc_internal.h"
 #include "sched/mutex.h"
 
-/* ---- shrinkers -------------------------------------------------------------------------------------- */
+/* ---- shrinkers ---- */
 
 LIST_HEAD(shrinkers); /* (shrinker_mutex; at boot nobody else is there) */
 static DEFINE_MUTEX(shrinker_mutex, RANK_NONE);
@@ -39,12 +39,14 @@ unsigned long shrink_slab_all(unsigned long nr_each)
 	return freed;
 }
 
-/* ---- /proc/slabinfo --------------------------------------------------------------------------------- */
+/* ---- /proc/slabinfo ---- */
 
 static int slabinfo_show(struct seq *seq)
 {
 	seq_puts(seq, "slabinfo - version: 2.1\n");
-	seq_puts(seq, "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>");
+	seq_puts(
+		seq,
+		"# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>");
 	seq_puts(seq, " : tunables <limit> <batchcount> <sharedfactor>");
 	seq_puts(seq, " : slabdata <active_slabs> <num_slabs> <sharedavail>\n");
 	for (struct slab_cache *c = slab_caches; c; c = c->next) {
@@ -55,20 +57,23 @@ static int slabinfo_show(struct seq *seq)
 			objects += c->node[i].nr_objects;
 			empty += c->node[i].nr_empty;
 		}
-		seq_printf(seq, "%-17s %6lu %6lu %6u %4u %4d : tunables %4u %4u %4u : slabdata %6lu %6lu %6lu\n",
-			   c->name, slab_nr_objects(c), objects, c->stride, c->per_slab, 1 << c->order, c->limit,
-			   c->batch, 0, slabs - empty, slabs, 0ul);
+		seq_printf(seq,
+			   "%-17s %6lu %6lu %6u %4u %4d : tunables %4u %4u %4u : slabdata %6lu "
+			   "%6lu %6lu\n",
+			   c->name, slab_nr_objects(c), objects, c->stride, c->per_slab,
+			   1 << c->order, c->limit, c->batch, 0, slabs - empty, slabs, 0ul);
 	}
 	return 0;
 }
 SHOW("/proc/slabinfo", 0400, slabinfo_show, NULL);
 
-/* ---- validator -------------------------------------------------------------------------------------- */
+/* ---- validator ---- */
 
 /* Objects one section may look at: the rest of a longer chain is taken on trust. */
 #define CHECK_OBJECTS 64
 
-static const char *check_slab(const struct slab_cache *c, const struct page *slab, bool full, u32 *budget)
+static const char *check_slab(const struct slab_cache *c, const struct page *slab, bool full,
+			      u32 *budget)
 {
 	u32 chain = 0;
 	void *o;

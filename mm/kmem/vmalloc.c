@@ -2,17 +2,21 @@
 /*
  * vmalloc.c - virtually contiguous memory from scattered frames.
  *
- * Problem: large buffers must not depend on large free blocks, and an overrun should hit nothing. Idea: addresses are
- * plentiful (32 TiB), frames and TLB flushes are not. An area takes fresh addresses from a cursor, one page more than it
- * needs: the unmapped guard. On free the frames go back at once, but the addresses may still be in TLBs; they wait on a
- * lazy list until one flush serves many areas, then sit in a bin by size and are used again before the cursor moves, so
- * page tables do not grow for ever. When memory is wanted back neighbours in the bins are joined, what touches the cursor
- * is forgotten, and the records go.
+ * Problem: large buffers must not depend on large free blocks, and an overrun should hit nothing.
+ * Idea: addresses are plentiful (32 TiB), frames and TLB flushes are not. An area takes fresh
+ * addresses from a cursor, one page more than it
+ * needs: the unmapped guard. On free the frames go back at once, but the addresses may still be in
+ * TLBs; they wait on a lazy list until one flush serves many areas, then sit in a bin by size and
+ * are used again before the cursor moves, so page tables do not grow for ever. When memory is
+ * wanted back neighbours in the bins are joined, what touches the cursor is forgotten, and the
+ * records go.
  *
- *     cursor -> |area......|guard|area..|guard|          free: lazy list --one flush--> bins[pages] --> reuse
+ *     cursor -> |area......|guard|area..|guard|          free: lazy list --one flush--> bins[pages]
+ *                                                        --> reuse
  *
- * Invariants: areas never overlap and each ends with an unmapped page; the frame behind an area's first page carries the
- * area in page->private; the area list is sorted by address; an address range is in use, lazy, or in one bin.
+ * Invariants: areas never overlap and each ends with an unmapped page; the frame behind an area's
+ * first page carries the area in page->private; the area list is sorted by address; an address
+ * range is in use, lazy, or in one bin.
  * Locking: vmalloc_lock for the lists; mapping and unmapping touch only entries of the own area.
  */
 #include "mm/kmem/vmalloc.h"
@@ -26,7 +30,7 @@
 #include "mm/kmem/vmalloc_internal.h"
 #include "mm/phys/page_alloc.h"
 
-#define BIN_PAGES 64    /* larger areas share the last bin, first fit */
+#define BIN_PAGES 64	/* larger areas share the last bin, first fit */
 #define LAZY_PAGES 2048 /* 8 MiB of addresses wait for one flush */
 #define LAZY_AREAS 128
 
@@ -55,7 +59,8 @@ static u32 bin_of(u32 nr_pages)
 }
 
 /*
- * From a bin: of exactly the size, or, if there is a record for the rest, the front of a joined one. The large areas share
+ * From a bin: of exactly the size, or, if there is a record for the rest, the front of a joined
+ * one. The large areas share
  * the last bin: first fit there.
  */
 static struct vm_area *reuse_locked(u32 nr_pages, struct vm_area **fresh)
@@ -111,7 +116,8 @@ again:
 	a = reuse_locked(nr_pages, &fresh);
 	if (!a && !fresh) {
 		spin_unlock(&vmalloc_lock);
-		if (!tried && lazy_areas > LAZY_AREAS / 2) { /* rather flush than use up page tables */
+		/* rather flush than use up page tables */
+		if (!tried && lazy_areas > LAZY_AREAS / 2) {
 			tried = true;
 			purge();
 			goto again;
@@ -190,7 +196,7 @@ static noinline void purge(void)
 	spin_unlock(&vmalloc_lock);
 }
 
-/* ---- giving records back ------------------------------------------------------------------------------ */
+/* ---- giving records back ---- */
 
 /* Two lists sorted by address become one. */
 static struct vm_area *merge(struct vm_area *x, struct vm_area *y)
@@ -234,7 +240,8 @@ static void join_areas(struct vm_area *a, struct vm_area **spare)
 	while (a && a->next) {
 		struct vm_area *b = a->next;
 
-		if (a->va + ((a->span + 1ul) << PAGE_SHIFT) != b->va || (u64)a->span + b->span + 1 > U32_MAX) {
+		if (a->va + ((a->span + 1ul) << PAGE_SHIFT) != b->va ||
+		    (u64)a->span + b->span + 1 > U32_MAX) {
 			a = b;
 			continue;
 		}
@@ -257,7 +264,10 @@ static unsigned long records_count(struct shrinker *s)
 	return n;
 }
 
-/* Everything in the bins, joined and put back; the addresses are out of reach meanwhile, which only moves the cursor. */
+/*
+ * Everything in the bins, joined and put back; the addresses are out of reach meanwhile, which only
+ * moves the cursor.
+ */
 static unsigned long records_scan(struct shrinker *s, unsigned long nr)
 {
 	struct vm_area *list = NULL, *spare = NULL, *a;
@@ -297,9 +307,11 @@ static unsigned long records_scan(struct shrinker *s, unsigned long nr)
 	return freed;
 }
 
-static struct shrinker record_shrinker = { .name = "vmap_area", .count = records_count, .scan = records_scan };
+static struct shrinker record_shrinker = { .name = "vmap_area",
+					   .count = records_count,
+					   .scan = records_scan };
 
-/* ---- frames behind an area --------------------------------------------------------------------------- */
+/* ---- frames behind an area ---- */
 
 /* The entry of a kernel address, stepping within one table. */
 static pte_t *next_pte(pte_t *pte, unsigned long va)
@@ -461,7 +473,7 @@ void vmalloc_init(void)
 	list_add_tail(&record_shrinker.node, &shrinkers);
 }
 
-/* ---- /proc/vmallocinfo -------------------------------------------------------------------------------- */
+/* ---- /proc/vmallocinfo ---- */
 
 static int vmallocinfo_show(struct seq *seq)
 {
@@ -469,11 +481,14 @@ static int vmallocinfo_show(struct seq *seq)
 
 	spin_lock(&vmalloc_lock);
 	list_for_each_entry(a, &areas, node) {
-		seq_printf(seq, "0x%016lx-0x%016lx %7lu %pS", a->va, a->va + ((a->span + 1ul) << PAGE_SHIFT),
-			   (a->span + 1ul) << PAGE_SHIFT, a->caller);
+		seq_printf(seq, "0x%016lx-0x%016lx %7lu %pS", a->va,
+			   a->va + ((a->span + 1ul) << PAGE_SHIFT), (a->span + 1ul) << PAGE_SHIFT,
+			   a->caller);
 		if (a->flags != VMA_IOREMAP)
 			seq_printf(seq, " pages=%u", a->nr_pages);
-		seq_puts(seq, a->flags == VMA_IOREMAP ? " ioremap\n" : a->flags == VMA_KSTACK ? " vmalloc stack\n" : " vmalloc\n");
+		seq_puts(seq, a->flags == VMA_IOREMAP  ? " ioremap\n"
+			      : a->flags == VMA_KSTACK ? " vmalloc stack\n"
+						       : " vmalloc\n");
 	}
 	spin_unlock(&vmalloc_lock);
 	return 0;

@@ -10,11 +10,11 @@ enum { VMA_VMALLOC, VMA_IOREMAP, VMA_KSTACK };
 struct vm_area {
 	struct list_head node; /* in use: by address (l) */
 	unsigned long va;
-	u32 nr_pages;          /* mapped */
-	u32 span;              /* address pages it owns, guard not counted */
-	u32 flags;             /* VMA_* */
+	u32 nr_pages; /* mapped */
+	u32 span;     /* address pages it owns, guard not counted */
+	u32 flags;    /* VMA_* */
 	const void *caller;
-	struct vm_area *next;  /* lazy list, bins (l) */
+	struct vm_area *next; /* lazy list, bins (l) */
 };
 
 /* Addresses for nr_pages and a guard page behind. => may sleep; NULL: none. */

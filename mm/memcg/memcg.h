@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcg.h - memory groups: whose page is it. For now there is the root group only; a page's memcg NULL means root.
- * The charge points are in place, so that hierarchy, limits and writeback per group only fill these functions.
+ * memcg.h - memory groups: whose page is it. For now there is the root group only; a page's memcg
+ * NULL means root. The charge points are in place, so that hierarchy, limits and writeback per
+ * group only fill these functions.
  */
 #ifndef MM_MEMCG_MEMCG_H
 #define MM_MEMCG_MEMCG_H
@@ -10,7 +11,7 @@
 
 struct memcg {
 	struct memcg *parent; /* NULL: root */
-	u32 id;               /* root 1 */
+	u32 id;		      /* root 1 */
 };
 extern struct memcg root_memcg;
 
@@ -18,7 +19,10 @@ static inline struct memcg *page_memcg(const struct page *page)
 {
 	return page->memcg ? page->memcg : &root_memcg;
 }
-/* Charges a page to the current thread's group. => may sleep by gfp; 0 or -ENOMEM (over the limit, nothing to reclaim). */
+/*
+ * Charges a page to the current thread's group. => may sleep by gfp; 0 or -ENOMEM (over the limit,
+ * nothing to reclaim).
+ */
 static inline int memcg_charge(struct page *page, gfp_t gfp)
 {
 	(void)page;

@@ -2,16 +2,17 @@
 /*
  * bootmem.c - memory before there is an allocator.
  *
- * Problem: page tables, per-CPU areas and the struct page array are needed before anything can manage pages.
- * Idea: two sorted lists of ranges. `memory` says which RAM belongs to which node; `reserved` what is taken. To
- * allocate is to look from the top of the node's memory for a gap between reservations and to add one more. Top-down,
- * so that the scarce low zones stay whole.
+ * Problem: page tables, per-CPU areas and the struct page array are needed before anything can
+ * manage pages.
+ * Idea: two sorted lists of ranges. `memory` says which RAM belongs to which node; `reserved` what
+ * is taken. To allocate is to look from the top of the node's memory for a gap between reservations
+ * and to add one more. Top-down, so that the scarce low zones stay whole.
  *
  *     memory     [---- node 0 ----------)[------- node 1 --------)
  *     reserved   [<1M) [image)[modules)              [pt)[memmap)
  *
- * Invariants: both lists are sorted and do not overlap; touching reservations are merged; the lists are only changed
- * by the boot CPU before mm_phys_init() ends this allocator. No locks.
+ * Invariants: both lists are sorted and do not overlap; touching reservations are merged; the lists
+ * are only changed by the boot CPU before mm_phys_init() ends this allocator. No locks.
  */
 #include "mm/phys/bootmem.h"
 
@@ -102,11 +103,13 @@ int bm_reserve(struct bootmem *bm, phys_addr_t start, phys_addr_t end, const cha
 	}
 	if (bm->nr_reserved == BOOTMEM_MAX_RANGES)
 		return -ENOSPC;
-	bm_insert(bm->reserved, &bm->nr_reserved, i, (struct bootmem_range){ start, end, -1, what });
+	bm_insert(bm->reserved, &bm->nr_reserved, i,
+		  (struct bootmem_range){ start, end, -1, what });
 	return 0;
 }
 
-phys_addr_t bm_find(const struct bootmem *bm, size_t bytes, size_t align, int node, phys_addr_t limit)
+phys_addr_t bm_find(const struct bootmem *bm, size_t bytes, size_t align, int node,
+		    phys_addr_t limit)
 {
 	if (!bytes)
 		return 0;
@@ -164,11 +167,15 @@ struct bootmem bootmem __initdata;
 phys_addr_t diskmem_start, diskmem_end;
 static u64 diskmem_bytes;
 static bool bootmem_on; /* outlives the freed instance */
-BOOT_PARAM_SIZE("diskmem", diskmem_bytes, 0, GiB(64), "RAM set aside for disk models, outside all zones");
+BOOT_PARAM_SIZE("diskmem", diskmem_bytes, 0, GiB(64),
+		"RAM set aside for disk models, outside all zones");
 
 extern char __kernel_start[], __kernel_end[];
 
-/* The part of [start, end) each node owns, in order; what no node claims goes to the node of the range before. */
+/*
+ * The part of [start, end) each node owns, in order; what no node claims goes to the node of the
+ * range before.
+ */
 static __init void add_ram(phys_addr_t start, phys_addr_t end)
 {
 	int node = 0;
@@ -264,7 +271,8 @@ phys_addr_t bootmem_alloc_raw(size_t bytes, size_t align, int node)
 		at = bm_find(&bootmem, bytes, max_t(size_t, align, PAGE_SIZE), node, limit);
 	}
 	if (!at)
-		panic("bootmem: no memory for %zu bytes, alignment %zu, node %d", bytes, align, node);
+		panic("bootmem: no memory for %zu bytes, alignment %zu, node %d", bytes, align,
+		      node);
 	bootmem_reserve(at, at + bytes, "boot");
 	return at;
 }

@@ -2,31 +2,36 @@
 /*
  * buddy.c - the buddy system of one zone.
  *
- * Problem: hand out contiguous runs of 2^n frames and put them together again when they come back. Idea: a free block of
- * order n starts at a multiple of 2^n; its buddy is the block whose number differs in bit n only. Freeing merges with the
- * buddy as long as that one is free and of the same order; allocating splits a larger block and keeps the halves.
+ * Problem: hand out contiguous runs of 2^n frames and put them together again when they come back.
+ * Idea: a free block of order n starts at a multiple of 2^n; its buddy is the block whose number
+ * differs in bit n only. Freeing merges with the buddy as long as that one is free and of the same
+ * order; allocating splits a larger block and keeps the halves.
  *
- *     order 2   [ 0 1 2 3 ]          free 1: buddy 0 free? yes -> [0 1], buddy [2 3] free? yes -> [0 1 2 3]
+ *     order 2   [ 0 1 2 3 ]          free 1: buddy 0 free? yes -> [0 1], buddy [2 3] free? yes ->
+ *                                    [0 1 2 3]
  *     order 1   [0 1] [2 3]
  *     order 0   [0][1][2][3]
  *
- * Grouping by mobility: every pageblock (2^9 frames) has a migrate type, and the lists are kept per type, so that frames
- * that can move stay together and can be cleared later. A type that runs dry takes the LARGEST block of another type;
- * when that is half a pageblock row or more it also claims the rest of the pageblock (buddy_claim_range in steps by the
- * caller, who may let interrupts in between).
+ * Grouping by mobility: every pageblock (2^9 frames) has a migrate type, and the lists are kept per
+ * type, so that frames that can move stay together and can be cleared later. A type that runs dry
+ * takes the LARGEST block of another type; when that is half a pageblock row or more it also claims
+ * the rest of the pageblock (buddy_claim_range in steps by the caller, who may let interrupts in
+ * between).
  *
- * Invariants: PG_buddy is set exactly on the first frame of each free block, private says its order and list; no two buddies of the
- * same order are both free (below the top order, isolation apart); area[o].nr_free counts the blocks of order o over all
- * types, area[o].nr[mt] those on each list; nr_free_pages is their sum; mt_mask may have stale set bits, never missing ones.
- * Locking: none in here; the caller holds zone->lock. A neighbour that is not free may change its flags at any time,
- * but only we set or clear PG_buddy.
+ * Invariants: PG_buddy is set exactly on the first frame of each free block, private says its order
+ * and list; no two buddies of the same order are both free (below the top order, isolation apart);
+ * area[o].nr_free counts the blocks of order o over all types, area[o].nr[mt] those on each list;
+ * nr_free_pages is their sum; mt_mask may have stale set bits, never missing ones.
+ * Locking: none in here; the caller holds zone->lock. A neighbour that is not free may change its
+ * flags at any time, but only we set or clear PG_buddy.
  * Source: [Knuth97] 2.5; grouping by mobility as in [seed-002]'s kernels.
  */
 #include "mm/phys/buddy.h"
 
 #include "lib/math.h"
 
-const char *const migratetype_name[NR_MIGRATETYPES] = { "Unmovable", "Reclaimable", "Movable", "Reserve", "Isolate" };
+const char *const migratetype_name[NR_MIGRATETYPES] = { "Unmovable", "Reclaimable", "Movable",
+							"Reserve", "Isolate" };
 
 /* Whom to rob, in this order. RESERVE is the last resort and never changes its type. */
 static const u8 fallbacks[MT_PCPTYPES][2] = {
@@ -35,15 +40,20 @@ static const u8 fallbacks[MT_PCPTYPES][2] = {
 	[MT_MOVABLE] = { MT_RECLAIMABLE, MT_UNMOVABLE },
 };
 
-void buddy_init(struct buddy *b, unsigned long start_pfn, unsigned long end_pfn, u8 *pageblock_mt, unsigned long flags)
+void buddy_init(struct buddy *b, unsigned long start_pfn, unsigned long end_pfn, u8 *pageblock_mt,
+		unsigned long flags)
 {
-	*b = (struct buddy){ .start_pfn = start_pfn, .end_pfn = end_pfn, .pageblock_mt = pageblock_mt, .flags = flags };
+	*b = (struct buddy){ .start_pfn = start_pfn,
+			     .end_pfn = end_pfn,
+			     .pageblock_mt = pageblock_mt,
+			     .flags = flags };
 	for (int o = 0; o < MAX_ORDER; o++)
 		for (int mt = 0; mt < NR_MIGRATETYPES; mt++)
 			list_init(&b->area[o].free[mt]);
 }
 
-static __always_inline void block_add(struct buddy *b, struct page *page, unsigned int order, unsigned int mt)
+static __always_inline void block_add(struct buddy *b, struct page *page, unsigned int order,
+				      unsigned int mt)
 {
 	struct free_area *area = &b->area[order];
 
@@ -82,7 +92,8 @@ unsigned int buddy_free(struct buddy *b, struct page *page, unsigned int order)
 	for (; order < MAX_ORDER - 1; order++, bit <<= 1) {
 		struct page *bud = pfn & bit ? page - bit : page + bit;
 
-		if ((bud->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != want || buddy_order(bud) != order)
+		if ((bud->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != want ||
+		    buddy_order(bud) != order)
 			break;
 		if (unlikely(order >= PAGEBLOCK_ORDER) && isolation_border(b, pfn, pfn ^ bit))
 			break;
@@ -96,7 +107,8 @@ unsigned int buddy_free(struct buddy *b, struct page *page, unsigned int order)
 }
 
 /* Gives the halves that are too many back, the upper ones first. */
-static __always_inline void split_down(struct buddy *b, struct page *page, unsigned int high, unsigned int low, unsigned int mt)
+static __always_inline void split_down(struct buddy *b, struct page *page, unsigned int high,
+				       unsigned int low, unsigned int mt)
 {
 	while (high > low) {
 		high--;
@@ -105,7 +117,8 @@ static __always_inline void split_down(struct buddy *b, struct page *page, unsig
 }
 
 /* First block of mt of at least this order, or NULL. */
-static __always_inline struct page *find_block(struct buddy *b, unsigned int order, unsigned int mt, unsigned int *found)
+static __always_inline struct page *find_block(struct buddy *b, unsigned int order, unsigned int mt,
+					       unsigned int *found)
 {
 	u32 mask = b->mt_mask[mt] & (~0u << order);
 
@@ -124,8 +137,8 @@ static __always_inline struct page *find_block(struct buddy *b, unsigned int ord
 }
 
 /* Largest block of another type; the whole pageblocks it covers change their type at once. */
-static noinline struct page *find_fallback(struct buddy *b, unsigned int order, unsigned int mt, unsigned int *found,
-					   struct page **claim)
+static noinline struct page *find_fallback(struct buddy *b, unsigned int order, unsigned int mt,
+					   unsigned int *found, struct page **claim)
 {
 	for (int o = MAX_ORDER - 1; o >= (int)order; o--) {
 		for (u32 i = 0; i < ARRAY_SIZE(fallbacks[0]); i++) {
@@ -136,10 +149,15 @@ static noinline struct page *find_fallback(struct buddy *b, unsigned int order, 
 				continue;
 			page = list_first_entry(list, struct page, lru);
 			*found = o;
-			for (unsigned long p = 0; o >= PAGEBLOCK_ORDER && p < 1ul << o; p += PAGEBLOCK_PAGES)
+			for (unsigned long p = 0; o >= PAGEBLOCK_ORDER && p < 1ul << o;
+			     p += PAGEBLOCK_PAGES)
 				*buddy_mt_slot(b, page_to_pfn(page) + p) = mt;
-			/* Smaller: unmovable pages keep to blocks they have; so claim early rather than spread. */
-			if (o < PAGEBLOCK_ORDER && (o >= PAGEBLOCK_ORDER / 2 || mt == MT_RECLAIMABLE))
+			/*
+			 * Smaller: unmovable pages keep to blocks they have; so claim early rather
+			 * than spread.
+			 */
+			if (o < PAGEBLOCK_ORDER &&
+			    (o >= PAGEBLOCK_ORDER / 2 || mt == MT_RECLAIMABLE))
 				*claim = page;
 			return page;
 		}
@@ -148,8 +166,9 @@ static noinline struct page *find_fallback(struct buddy *b, unsigned int order, 
 }
 
 /* *rest: type of the lists the halves not needed go to. */
-static __always_inline struct page *take_block(struct buddy *b, unsigned int order, enum migratetype mt, unsigned int *found,
-					       u32 *rest, struct page **claim)
+static __always_inline struct page *take_block(struct buddy *b, unsigned int order,
+					       enum migratetype mt, unsigned int *found, u32 *rest,
+					       struct page **claim)
 {
 	struct page *page = find_block(b, order, mt, found);
 
@@ -169,7 +188,8 @@ static __always_inline struct page *take_block(struct buddy *b, unsigned int ord
 	return page;
 }
 
-struct page *buddy_alloc(struct buddy *b, unsigned int order, enum migratetype mt, struct page **claim)
+struct page *buddy_alloc(struct buddy *b, unsigned int order, enum migratetype mt,
+			 struct page **claim)
 {
 	unsigned int found;
 	u32 rest;
@@ -182,10 +202,14 @@ struct page *buddy_alloc(struct buddy *b, unsigned int order, enum migratetype m
 	return page;
 }
 
-/* In fragmented memory each page is a block of its own: about 180 instructions, three times that from another type's list. */
+/*
+ * In fragmented memory each page is a block of its own: about 180 instructions, three times that
+ * from another type's list.
+ */
 #define BULK_STEPS_MAX 16
 
-unsigned int buddy_alloc_bulk(struct buddy *b, enum migratetype mt, unsigned int n, struct page **chain, struct page **claim)
+unsigned int buddy_alloc_bulk(struct buddy *b, enum migratetype mt, unsigned int n,
+			      struct page **chain, struct page **claim)
 {
 	struct page *first = NULL, **tail = &first;
 	unsigned int got = 0, steps = 0;
@@ -214,7 +238,8 @@ unsigned int buddy_alloc_bulk(struct buddy *b, enum migratetype mt, unsigned int
 	return got;
 }
 
-unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int n, enum migratetype mt)
+unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int n,
+			       enum migratetype mt)
 {
 	unsigned long end = min(pfn + n, b->end_pfn);
 	unsigned int moved = 0;
@@ -223,7 +248,8 @@ unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int 
 		struct page *page = pfn_to_page(pfn);
 		unsigned int order = buddy_order(page);
 
-		if ((page->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != (b->flags | BIT(PG_buddy))) {
+		if ((page->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) !=
+		    (b->flags | BIT(PG_buddy))) {
 			pfn++;
 			continue;
 		}
@@ -253,7 +279,8 @@ static const char *check_block(const struct buddy *b, const struct page *page, u
 		return "a free block reaches out of the zone";
 	if (atomic_read(&page->refs) != 0)
 		return "a free page has references";
-	if (order < MAX_ORDER - 1 && page_is_buddy(pfn_to_page(pfn ^ (1ul << order)), order, b->flags) &&
+	if (order < MAX_ORDER - 1 &&
+	    page_is_buddy(pfn_to_page(pfn ^ (1ul << order)), order, b->flags) &&
 	    !isolation_border(b, pfn, pfn ^ (1ul << order)))
 		return "two free buddies were not merged";
 	return NULL;
@@ -279,7 +306,8 @@ const char *buddy_check(const struct buddy *b, unsigned long max_blocks)
 				if (what)
 					return what;
 				if (p->next->prev != p || buddy_list_mt(page) != mt)
-					return "a free list is broken, or a block is on another list than it says";
+					return "a free list is broken, or a block is on another "
+					       "list than it says";
 				if (++seen > max_blocks)
 					return NULL;
 				blocks++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * buddy.h - the buddy system of one zone: no lock, no policy, instance-able. struct buddy is in mm/phys/zone.h.
+ * buddy.h - the buddy system of one zone: no lock, no policy, instance-able. struct buddy is in
+ * mm/phys/zone.h.
  * => every function: the zone's lock is held (a test needs none), interrupts as the caller likes.
  */
 #ifndef MM_PHYS_BUDDY_H
@@ -9,33 +10,49 @@
 #include "mm/phys/zone.h"
 
 /*
- * Frames [start_pfn, end_pfn), none free yet. pageblock_mt: one byte per pageblock touched, set by the caller.
- * => a struct page exists for every frame of each 2^(MAX_ORDER-1)-aligned block the span touches; flags: zone bits.
+ * Frames [start_pfn, end_pfn), none free yet. pageblock_mt: one byte per pageblock touched, set by
+ * the caller.
+ * => a struct page exists for every frame of each 2^(MAX_ORDER-1)-aligned block the span touches;
+ *    flags: zone bits.
  */
-void buddy_init(struct buddy *b, unsigned long start_pfn, unsigned long end_pfn, u8 *pageblock_mt, unsigned long flags);
+void buddy_init(struct buddy *b, unsigned long start_pfn, unsigned long end_pfn, u8 *pageblock_mt,
+		unsigned long flags);
 
-/* Puts 2^order frames back, merged with free neighbours. => refs 0, no flags but the zone bits; number of merges */
+/*
+ * Puts 2^order frames back, merged with free neighbours. => refs 0, no flags but the zone bits;
+ * number of merges
+ */
 unsigned int buddy_free(struct buddy *b, struct page *page, unsigned int order);
 
 /*
- * Takes 2^order frames of a migrate type: its own lists, then (fallback) the largest block of another type, then RESERVE.
- * => NULL when there is none. *claim receives a page whose pageblock should be claimed for mt (buddy_claim), or NULL.
+ * Takes 2^order frames of a migrate type: its own lists, then (fallback) the largest block of
+ * another type, then RESERVE.
+ * => NULL when there is none. *claim receives a page whose pageblock should be claimed for mt
+ *    (buddy_claim), or NULL.
  */
-struct page *buddy_alloc(struct buddy *b, unsigned int order, enum migratetype mt, struct page **claim);
+struct page *buddy_alloc(struct buddy *b, unsigned int order, enum migratetype mt,
+			 struct page **claim);
 
 /*
- * Takes up to n (<= PCP_BATCH_MAX) single frames, whole small blocks first, chained through pcp_next.
- * => how many (fewer where memory is fragmented: the work is bounded; 0: there is none); *chain = first.
+ * Takes up to n (<= PCP_BATCH_MAX) single frames, whole small blocks first, chained through
+ * pcp_next.
+ * => how many (fewer where memory is fragmented: the work is bounded; 0: there is none); *chain =
+ *    first.
  */
-unsigned int buddy_alloc_bulk(struct buddy *b, enum migratetype mt, unsigned int n, struct page **chain, struct page **claim);
+unsigned int buddy_alloc_bulk(struct buddy *b, enum migratetype mt, unsigned int n,
+			      struct page **chain, struct page **claim);
 
 /*
- * Claiming a pageblock, in steps that fit an interrupts-off section: moves free blocks starting in [pfn, pfn + n) to mt's
- * lists. => number of free pages moved or already there.
+ * Claiming a pageblock, in steps that fit an interrupts-off section: moves free blocks starting in
+ * [pfn, pfn + n) to mt's lists. => number of free pages moved or already there.
  */
-unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int n, enum migratetype mt);
+unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int n,
+			       enum migratetype mt);
 
-/* Takes this very free block of given order off its list (compaction, isolation). => page is PG_buddy of that order. */
+/*
+ * Takes this very free block of given order off its list (compaction, isolation). => page is
+ * PG_buddy of that order.
+ */
 void buddy_take(struct buddy *b, struct page *page, unsigned int order);
 
 /* Validator: NULL or what is wrong. => looks at up to max_blocks free blocks. */
@@ -47,9 +64,12 @@ static __always_inline u8 *buddy_mt_slot(const struct buddy *b, unsigned long pf
 }
 static __always_inline enum migratetype buddy_mt(const struct buddy *b, unsigned long pfn)
 {
-	return (enum migratetype)*buddy_mt_slot(b, pfn);
+	return (enum migratetype) * buddy_mt_slot(b, pfn);
 }
-/* First frame of a free block: private holds the order in bits 0..7 and the type of the list it is on above. */
+/*
+ * First frame of a free block: private holds the order in bits 0..7 and the type of the list it is
+ * on above.
+ */
 static __always_inline unsigned int buddy_order(const struct page *page)
 {
 	return page->private & 0xff;
@@ -58,7 +78,8 @@ static __always_inline unsigned int buddy_list_mt(const struct page *page)
 {
 	return (unsigned int)(page->private >> 8) & 0xff;
 }
-static __always_inline bool page_is_buddy(const struct page *page, unsigned int order, unsigned long zone_flags)
+static __always_inline bool page_is_buddy(const struct page *page, unsigned int order,
+					  unsigned long zone_flags)
 {
 	return (page->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) == (zone_flags | BIT(PG_buddy)) &&
 	       buddy_order(page) == order;

@@ -2,8 +2,8 @@
 /*
  * gfp.h - what an allocation may do and where its page may lie.
  *
- * Zone class of a request (highest zone it may use): DMA, DMA32, else Normal; HIGH -> High; HIGH+MOVABLE -> Movable.
- * MOVABLE alone does not raise the zone. Fallback goes downwards.
+ * Zone class of a request (highest zone it may use): DMA, DMA32, else Normal; HIGH -> High;
+ * HIGH+MOVABLE -> Movable. MOVABLE alone does not raise the zone. Fallback goes downwards.
  */
 #ifndef MM_PHYS_GFP_H
 #define MM_PHYS_GFP_H
@@ -15,14 +15,14 @@
 #define __GFP_DMA32 0x04u
 #define __GFP_MOVABLE 0x08u
 #define __GFP_RECLAIMABLE 0x10u
-#define __GFP_HIGH 0x20u      /* may dip into half the min watermark */
-#define __GFP_IO 0x40u        /* may start I/O */
-#define __GFP_FS 0x80u        /* may call into file systems */
+#define __GFP_HIGH 0x20u /* may dip into half the min watermark */
+#define __GFP_IO 0x40u	 /* may start I/O */
+#define __GFP_FS 0x80u	 /* may call into file systems */
 #define __GFP_ZERO 0x100u
-#define __GFP_ATOMIC 0x200u   /* caller cannot sleep: HARDER */
+#define __GFP_ATOMIC 0x200u	    /* caller cannot sleep: HARDER */
 #define __GFP_DIRECT_RECLAIM 0x400u /* may sleep and reclaim */
 #define __GFP_KSWAPD_RECLAIM 0x800u /* wakes kswapd */
-#define __GFP_WRITE 0x1000u   /* page cache page that will be dirtied soon */
+#define __GFP_WRITE 0x1000u	    /* page cache page that will be dirtied soon */
 #define __GFP_NOWARN 0x2000u
 #define __GFP_NORETRY 0x4000u /* one round of reclaim, no OOM kill */
 #define __GFP_NOFAIL 0x8000u

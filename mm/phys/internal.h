@@ -15,7 +15,7 @@ extern struct pcp *pcp_block[NR_CPUS]; /* every CPU's lists, indexed by zone->se
 extern struct zone *all_zones[MAX_NODES * MAX_ZONES];
 extern u32 nr_all_zones;
 
-extern u8 *pageblock_types;       /* by pfn >> PAGEBLOCK_ORDER; PAGEBLOCK_HOLE = no page structs */
+extern u8 *pageblock_types; /* by pfn >> PAGEBLOCK_ORDER; PAGEBLOCK_HOLE = no page structs */
 extern unsigned long nr_pageblocks;
 #define PAGEBLOCK_HOLE 0xff
 #define PAGE_HOLE 1ul /* page->private of a reserved page without RAM */
@@ -33,8 +33,9 @@ static __always_inline enum migratetype gfp_mt(gfp_t gfp)
 	return (enum migratetype)gfp_mt_table[(gfp >> 3) & 3];
 }
 /*
- * Migrate type of a page's pageblock. The byte's index is page_to_pfn(page) >> PAGEBLOCK_ORDER, and that is the struct
- * page's address shifted, less a constant: pageblock_types_by_page has the constant taken off beforehand.
+ * Migrate type of a page's pageblock. The byte's index is page_to_pfn(page) >> PAGEBLOCK_ORDER, and
+ * that is the struct page's address shifted, less a constant: pageblock_types_by_page has the
+ * constant taken off beforehand.
  */
 extern const u8 *pageblock_types_by_page;
 static __always_inline unsigned int pageblock_mt(const struct page *page)
@@ -53,7 +54,10 @@ static __always_inline void zone_sync_free(struct zone *zone)
 bool pcp_refill(struct pcp *pcp, enum migratetype mt);
 /* Puts a page on a list whose open magazine is full: makes room first. => preemption off. */
 void pcp_push_full(struct pcp *pcp, struct pcp_list *l, struct page *page);
-/* What pcp_preferred points at where there is no such zone: always below its watermark, so never used. */
+/*
+ * What pcp_preferred points at where there is no such zone: always below its watermark, so never
+ * used.
+ */
 extern struct pcp pcp_none;
 void pcp_init(struct pcp *pcp, struct zone *zone);
 /* Straight from and to the buddy, one irqs-off section. => any context. */

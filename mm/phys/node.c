@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * node.c - from ranges to nodes: builds nodes, zones and the struct page array, and hands all free memory to the buddy.
+ * node.c - from ranges to nodes: builds nodes, zones and the struct page array, and hands all free
+ * memory to the buddy.
  *
- * Problem: a gigabyte has 262144 struct pages; setting each up by hand would be most of the boot. Idea: all pages of a zone
- * start alike, so one template page of 64 structs is copied (8 instructions per struct), only exceptions are touched
- * (reserved frames, holes), and free memory enters the buddy in blocks of the top order.
+ * Problem: a gigabyte has 262144 struct pages; setting each up by hand would be most of the boot.
+ * Idea: all pages of a zone start alike, so one template page of 64 structs is copied (8
+ * instructions per struct), only exceptions are touched (reserved frames, holes), and free memory
+ * enters the buddy in blocks of the top order.
  *
- *   bootmem ranges --node_span--> nodes --zone_layout--> zones --> struct pages (sparse, 4 MiB of frames at a time)
- *                                                               --> free ranges into the buddy --> watermarks, zonelists
+ *   bootmem ranges --node_span--> nodes --zone_layout--> zones --> struct pages (sparse, 4 MiB of
+ *   frames at a time)
+ *                                                               --> free ranges into the buddy -->
+ *                                                               watermarks, zonelists
  *
- * Invariants: a struct page exists for each frame of every 2^(MAX_ORDER-1)-aligned block with any RAM in it, so the buddy
- * may look at any neighbour; frames without RAM are PG_reserved with private = PAGE_HOLE; a zone's frames all carry its
- * zone id, holes that of the range before. The struct pages of a node lie on that node.
+ * Invariants: a struct page exists for each frame of every 2^(MAX_ORDER-1)-aligned block with any
+ * RAM in it, so the buddy may look at any neighbour; frames without RAM are PG_reserved with
+ * private = PAGE_HOLE; a zone's frames all carry its zone id, holes that of the range before. The
+ * struct pages of a node lie on that node.
  * Locking: boot CPU only, once.
  */
 #include "arch/mmu.h"
@@ -27,7 +32,8 @@
 #define BLOCK_PAGES (1ul << (MAX_ORDER - 1))
 #define PAGES_PER_PAGE (PAGE_SIZE / sizeof(struct page)) /* struct pages in a page: 64 */
 
-const char *const zone_type_name[NR_ZONE_TYPES] = { "DMA", "DMA32", "Normal", "HighMem", "Movable" };
+const char *const zone_type_name[NR_ZONE_TYPES] = { "DMA", "DMA32", "Normal", "HighMem",
+						    "Movable" };
 
 struct node *nodes[MAX_NODES];
 int nr_nodes;
@@ -41,13 +47,15 @@ unsigned long totalram_pages;
 
 static u64 movablecore;
 static unsigned long movable_start[MAX_NODES]; /* first pfn of Movable in each node; ~0 = none */
-BOOT_PARAM_SIZE("movablecore", movablecore, 0, GiB(1024), "memory in Movable zones, spread over the nodes");
+BOOT_PARAM_SIZE("movablecore", movablecore, 0, GiB(1024),
+		"memory in Movable zones, spread over the nodes");
 
 static int zones_param(const char *text)
 {
 	return zone_layout_parse(&zone_layout, text);
 }
-BOOT_PARAM_FUNC("zones", zones_param, "zone sizes upwards from 0: dma:16M,normal:208M,high:276M,movable:12M");
+BOOT_PARAM_FUNC("zones", zones_param,
+		"zone sizes upwards from 0: dma:16M,normal:208M,high:276M,movable:12M");
 
 /* The layout's span a frame lies in, Movable by movablecore= not considered. */
 static struct zone_span layout_raw(unsigned long pfn)
@@ -75,14 +83,15 @@ static struct zone_span layout_at(int node, unsigned long pfn)
 /* zones= may describe less than there is: what lies above is left out, and said so. */
 static __init void drop_beyond_layout(void)
 {
-	phys_addr_t end = PFN_PHYS(zone_layout.span[zone_layout.nr - 1].end_pfn), top = bootmem_ram_end();
+	phys_addr_t end = PFN_PHYS(zone_layout.span[zone_layout.nr - 1].end_pfn),
+		    top = bootmem_ram_end();
 
 	if (zone_layout.span[zone_layout.nr - 1].end_pfn == ~0ul || end >= top)
 		return;
 	bm_remove(&bootmem, end, ~0ull);
 	if (top - end > MiB(1))
-		pr_info("phys: zones= leaves %llu KiB above %#llx unused\n", (unsigned long long)(top - end) >> 10,
-			(unsigned long long)end);
+		pr_info("phys: zones= leaves %llu KiB above %#llx unused\n",
+			(unsigned long long)(top - end) >> 10, (unsigned long long)end);
 }
 
 /* Movable comes from the top of a node, but only out of its highest zone. */
@@ -102,7 +111,8 @@ static __init void take_from_top(int node, unsigned long take)
 		if (s.type != type)
 			return;
 		low = max((unsigned long)PFN_UP(r->start), s.start_pfn);
-		movable_start[node] = take < end - low ? ALIGN_UP(end - take, PAGEBLOCK_PAGES) : low;
+		movable_start[node] =
+			take < end - low ? ALIGN_UP(end - take, PAGEBLOCK_PAGES) : low;
 		take -= min(take, end - low);
 	}
 }
@@ -116,7 +126,8 @@ static __init void place_movable(void)
 	if (!movablecore || zone_layout.custom)
 		return;
 	for (u32 i = 0; i < bootmem.nr_memory; i++)
-		pages[bootmem.memory[i].node] += (bootmem.memory[i].end - bootmem.memory[i].start) >> PAGE_SHIFT;
+		pages[bootmem.memory[i].node] +=
+			(bootmem.memory[i].end - bootmem.memory[i].start) >> PAGE_SHIFT;
 	movable_split(movablecore >> PAGE_SHIFT, pages, take, nr_nodes);
 	for (int n = 0; n < nr_nodes; n++)
 		total += take[n];
@@ -187,11 +198,12 @@ static __init void nodes_build(void)
 	}
 }
 
-/* ---- struct pages --------------------------------------------------------------------------------- */
+/* ---- struct pages ---- */
 
 static struct page template[PAGES_PER_PAGE] __initdata __aligned(4096);
 
-static __init void fill_pages(unsigned long pfn, unsigned long end, unsigned long flags, unsigned long private)
+static __init void fill_pages(unsigned long pfn, unsigned long end, unsigned long flags,
+			      unsigned long private)
 {
 	struct page *page = pfn_to_page(pfn), *stop = pfn_to_page(end);
 
@@ -209,13 +221,19 @@ static __init void fill_pages(unsigned long pfn, unsigned long end, unsigned lon
 
 static __init unsigned long zone_bits(const struct zone *zone)
 {
-	return (unsigned long)zone->node->id << PAGE_NODE_SHIFT | (unsigned long)zone->index << PAGE_ZONE_SHIFT;
+	return (unsigned long)zone->node->id << PAGE_NODE_SHIFT | (unsigned long)zone->index
+									  << PAGE_ZONE_SHIFT;
 }
 
-/* Struct pages of one memory range; *done: array built up to this pfn (a block two ranges share is built once). */
-static __init void memmap_range(struct node *node, unsigned long start, unsigned long end, unsigned long *done)
+/*
+ * Struct pages of one memory range; *done: array built up to this pfn (a block two ranges share is
+ * built once).
+ */
+static __init void memmap_range(struct node *node, unsigned long start, unsigned long end,
+				unsigned long *done)
 {
-	unsigned long first = max(ALIGN_DOWN(start, BLOCK_PAGES), *done), last = ALIGN_UP(end, BLOCK_PAGES);
+	unsigned long first = max(ALIGN_DOWN(start, BLOCK_PAGES), *done),
+		      last = ALIGN_UP(end, BLOCK_PAGES);
 	struct zone_span s = layout_at(node->id, start);
 
 	if (first < last) {
@@ -230,7 +248,8 @@ static __init void memmap_range(struct node *node, unsigned long start, unsigned
 			if (b < nr_pageblocks)
 				pageblock_types[b] = MT_MOVABLE;
 		if (first < start)
-			fill_pages(first, start, zone_bits(zone_add(node, &s)) | BIT(PG_reserved), PAGE_HOLE);
+			fill_pages(first, start, zone_bits(zone_add(node, &s)) | BIT(PG_reserved),
+				   PAGE_HOLE);
 		*done = last;
 	}
 	while (start < end) {
@@ -246,7 +265,8 @@ static __init void memmap_build(void)
 {
 	unsigned long done = 0;
 
-	nr_pageblocks = DIV_ROUND_UP(PFN_UP(bootmem.memory[bootmem.nr_memory - 1].end), PAGEBLOCK_PAGES);
+	nr_pageblocks =
+		DIV_ROUND_UP(PFN_UP(bootmem.memory[bootmem.nr_memory - 1].end), PAGEBLOCK_PAGES);
 	nr_pageblocks = ALIGN_UP(nr_pageblocks, BLOCK_PAGES / PAGEBLOCK_PAGES);
 	pageblock_types = bootmem_alloc_va(nr_pageblocks, 0);
 	memset(pageblock_types, PAGEBLOCK_HOLE, nr_pageblocks);
@@ -260,7 +280,8 @@ bool pfn_valid(unsigned long pfn)
 {
 	const struct page *page;
 
-	if (pfn >> PAGEBLOCK_ORDER >= nr_pageblocks || pageblock_types[pfn >> PAGEBLOCK_ORDER] == PAGEBLOCK_HOLE)
+	if (pfn >> PAGEBLOCK_ORDER >= nr_pageblocks ||
+	    pageblock_types[pfn >> PAGEBLOCK_ORDER] == PAGEBLOCK_HOLE)
 		return false;
 	page = pfn_to_page(pfn);
 	return !(page_test(page, PG_reserved) && page->private == PAGE_HOLE);
@@ -271,8 +292,10 @@ static __init void mark_reserved(void)
 {
 	for (u32 i = 0; i < bootmem.nr_reserved; i++)
 		for (u32 m = 0; m < bootmem.nr_memory; m++) {
-			unsigned long pfn = PFN_DOWN(max(bootmem.reserved[i].start, bootmem.memory[m].start));
-			unsigned long end = PFN_UP(min(bootmem.reserved[i].end, bootmem.memory[m].end));
+			unsigned long pfn =
+				PFN_DOWN(max(bootmem.reserved[i].start, bootmem.memory[m].start));
+			unsigned long end =
+				PFN_UP(min(bootmem.reserved[i].end, bootmem.memory[m].end));
 
 			for (; pfn < end; pfn++) {
 				pfn_to_page(pfn)->flags |= BIT(PG_reserved);
@@ -281,7 +304,7 @@ static __init void mark_reserved(void)
 		}
 }
 
-/* ---- zones and the buddy --------------------------------------------------------------------------- */
+/* ---- zones and the buddy ---- */
 
 static __init void zone_start(struct zone *zone)
 {
@@ -304,7 +327,8 @@ static void free_span(unsigned long pfn, unsigned long end)
 		unsigned int order = pfn ? min(__ffs(pfn), MAX_ORDER - 1u) : MAX_ORDER - 1;
 
 		while (pfn + (1ul << order) > end ||
-		       page_zid(pfn_to_page(pfn + (1ul << order) - 1)) != page_zid(pfn_to_page(pfn)))
+		       page_zid(pfn_to_page(pfn + (1ul << order) - 1)) !=
+			       page_zid(pfn_to_page(pfn)))
 			order--;
 		zone_put(zone, pfn_to_page(pfn), order);
 		zone->managed_pages += 1ul << order;
@@ -314,20 +338,23 @@ static void free_span(unsigned long pfn, unsigned long end)
 }
 
 /*
- * Up to two wholly free pageblocks of each zone that can spare them are RESERVE: the last resort of requests for blocks
- * when everything else is in pieces. [facts 1.1]
+ * Up to two wholly free pageblocks of each zone that can spare them are RESERVE: the last resort of
+ * requests for blocks when everything else is in pieces. [facts 1.1]
  */
 static __init void set_reserve_blocks(const struct zone *zone)
 {
-	unsigned long pfn = ALIGN_UP(zone->start_pfn, PAGEBLOCK_PAGES), end = zone->start_pfn + zone->spanned_pages;
-	int want = zone->present_pages / PAGEBLOCK_PAGES >= 64 && zone->type != ZONE_MOVABLE ? 2 : 0;
+	unsigned long pfn = ALIGN_UP(zone->start_pfn, PAGEBLOCK_PAGES),
+		      end = zone->start_pfn + zone->spanned_pages;
+	int want =
+		zone->present_pages / PAGEBLOCK_PAGES >= 64 && zone->type != ZONE_MOVABLE ? 2 : 0;
 
 	for (; want && pfn + PAGEBLOCK_PAGES <= end; pfn += PAGEBLOCK_PAGES) {
 		bool clean = pageblock_types[pfn >> PAGEBLOCK_ORDER] == MT_MOVABLE;
 
 		for (unsigned long p = pfn; clean && p < pfn + PAGEBLOCK_PAGES; p += 16)
 			clean = !page_test(pfn_to_page(p), PG_reserved) &&
-				!page_test(pfn_to_page(p + 15), PG_reserved) && page_zone(pfn_to_page(p)) == zone;
+				!page_test(pfn_to_page(p + 15), PG_reserved) &&
+				page_zone(pfn_to_page(p)) == zone;
 		if (clean) {
 			pageblock_types[pfn >> PAGEBLOCK_ORDER] = MT_RESERVE;
 			want--;
@@ -366,7 +393,8 @@ void mm_init_cpu(u32 cpu)
 		struct zone *z = node->zonelist.refs[node->zonelist.first[c]].zone;
 
 		/* Lists count as local hits: only zones of the own node qualify. */
-		per_cpu(pcp_preferred, cpu)[c] = z && z->node == node ? &pcp_block[cpu][z->seq] : &pcp_none;
+		per_cpu(pcp_preferred, cpu)[c] =
+			z && z->node == node ? &pcp_block[cpu][z->seq] : &pcp_none;
 	}
 }
 
@@ -375,9 +403,11 @@ static __init void report(void)
 	for (u32 i = 0; i < nr_all_zones; i++) {
 		const struct zone *z = all_zones[i];
 
-		pr_info("phys: node %d %-7s pfn %#lx-%#lx present %lu managed %lu min %lu low %lu high %lu\n",
-			z->node->id, z->name, z->start_pfn, z->start_pfn + z->spanned_pages, z->present_pages,
-			z->managed_pages, z->watermark[WMARK_MIN], z->watermark[WMARK_LOW], z->watermark[WMARK_HIGH]);
+		pr_info("phys: node %d %-7s pfn %#lx-%#lx present %lu managed %lu min %lu low %lu "
+			"high %lu\n",
+			z->node->id, z->name, z->start_pfn, z->start_pfn + z->spanned_pages,
+			z->present_pages, z->managed_pages, z->watermark[WMARK_MIN],
+			z->watermark[WMARK_LOW], z->watermark[WMARK_HIGH]);
 	}
 }
 

@@ -2,9 +2,11 @@
 /*
  * page.h - struct page: 64 bytes per frame, the word everything in mm/ is about.
  *
- * The array is virtually contiguous and sparse (VMEMMAP_START + pfn), so pfn_to_page is an addition.
+ * The array is virtually contiguous and sparse (VMEMMAP_START + pfn), so pfn_to_page is an
+ * addition.
  *
- * Locks: (z) zone->lock  (l) zone->lru_lock  (m) mapping->lock  (P) page lock bit  (a) atomic  (o) owner of the page
+ * Locks: (z) zone->lock (l) zone->lru_lock (m) mapping->lock (P) page lock bit (a) atomic (o) owner
+ * of the page
  */
 #ifndef MM_PHYS_PAGE_H
 #define MM_PHYS_PAGE_H
@@ -24,33 +26,33 @@ enum page_flag {
 	PG_uptodate,
 	PG_dirty,
 	PG_writeback,
-	PG_lru,        /* on an LRU list (l) */
+	PG_lru, /* on an LRU list (l) */
 	PG_active,
 	PG_unevictable,
 	PG_mlocked,
 	PG_workingset,
-	PG_reclaim,    /* rotate to the tail when writeback ends */
+	PG_reclaim, /* rotate to the tail when writeback ends */
 	PG_error,
 	PG_private,    /* private holds buffers or the like */
 	PG_swapbacked, /* anon or tmpfs: its home is swap */
 	PG_swapcache,
-	PG_buddy,      /* free, head of a block of order private (z) */
+	PG_buddy, /* free, head of a block of order private (z) */
 	PG_slab,
-	PG_reserved,   /* never given to the buddy */
-	PG_head,       /* head of a compound page; order in compound_order() */
+	PG_reserved, /* never given to the buddy */
+	PG_head,     /* head of a compound page; order in compound_order() */
 	PG_tail,
-	PG_anon,       /* mapping is an anon_vma */
-	PG_waiters,    /* somebody sleeps on locked/writeback */
-	PG_table,      /* page-table page */
-	PG_pcp,        /* on a per-CPU list */
-	PG_isolated,   /* taken off the LRU for migration */
+	PG_anon,     /* mapping is an anon_vma */
+	PG_waiters,  /* somebody sleeps on locked/writeback */
+	PG_table,    /* page-table page */
+	PG_pcp,	     /* on a per-CPU list */
+	PG_isolated, /* taken off the LRU for migration */
 	PG_readahead,
 	PG_lru_pending, /* waits in a CPU's batch to be put on an LRU list */
 	NR_PAGE_FLAGS,
 };
 /*
- * flags bits 48..50: node, 51..53: zone index in the node. Set at boot, never changed. Together they are the zone id,
- * dense enough to index a per-CPU table.
+ * flags bits 48..50: node, 51..53: zone index in the node. Set at boot, never changed. Together
+ * they are the zone id, dense enough to index a per-CPU table.
  */
 #define PAGE_NODE_SHIFT 48
 #define PAGE_ZONE_SHIFT 51
@@ -61,29 +63,32 @@ enum page_flag {
 struct page {
 	unsigned long flags; /* (a) */
 	union {
-		struct list_head lru;      /* LRU (l), buddy (z), pcp (p), owner's list */
-		struct {                   /* tail of a compound page */
+		struct list_head lru; /* LRU (l), buddy (z), pcp (p), owner's list */
+		struct {	      /* tail of a compound page */
 			struct page *head;
 			unsigned long comp_order; /* first tail: order of the compound page */
 		};
-		struct page *pcp_next;     /* on a per-CPU list (p) */
+		struct page *pcp_next; /* on a per-CPU list (p) */
 	};
 	union {
-		struct mapping *mapping;   /* page cache (m) */
-		struct anon_vma *anon_vma; /* PG_anon */
+		struct mapping *mapping;       /* page cache (m) */
+		struct anon_vma *anon_vma;     /* PG_anon */
 		struct slab_cache *slab_cache; /* PG_slab; slabs are linked through lru */
 	};
 	union {
-		unsigned long index;       /* offset in the mapping / virtual page number for anon, in pages */
-		struct { u32 slab_inuse, slab_objects; };
+		/* offset in the mapping / virtual page number for anon, in pages */
+		unsigned long index;
+		struct {
+			u32 slab_inuse, slab_objects;
+		};
 	};
 	union {
-		unsigned long private;     /* buddy order (z); swap entry; fs private */
-		void *slab_free;           /* PG_slab: first free object */
+		unsigned long private; /* buddy order (z); swap entry; fs private */
+		void *slab_free;       /* PG_slab: first free object */
 	};
-	atomic_t mapcount;                 /* number of PTEs mapping it, minus one; -1 when free */
-	atomic_t refs;                     /* 0 = free */
-	struct memcg *memcg;               /* owning group; root at first */
+	atomic_t mapcount;   /* number of PTEs mapping it, minus one; -1 when free */
+	atomic_t refs;	     /* 0 = free */
+	struct memcg *memcg; /* owning group; root at first */
 };
 _Static_assert(sizeof(struct page) <= 64, "struct page must fit a cache line");
 
@@ -173,7 +178,10 @@ static __always_inline bool page_get_unless_zero(struct page *page)
 void __page_free_last(struct page *page);
 /* mm/reclaim/lruvec.c: takes a page without references off its LRU list. */
 void page_lru_release(struct page *page);
-/* The same file: its writeback ended while reclaim wanted it, so it goes to the tail of its inactive list. => any context */
+/*
+ * The same file: its writeback ended while reclaim wanted it, so it goes to the tail of its
+ * inactive list. => any context
+ */
 void page_lru_rotate(struct page *page);
 static __always_inline void page_put(struct page *page)
 {
@@ -190,7 +198,10 @@ static __always_inline void page_ref_unfreeze(struct page *page, int n)
 	atomic_set(&page->refs, n);
 }
 
-/* Temporary kernel address of any page (a strict High zone is not in the direct map). Today: the direct map. */
+/*
+ * Temporary kernel address of any page (a strict High zone is not in the direct map). Today: the
+ * direct map.
+ */
 static __always_inline void *page_kmap(struct page *page)
 {
 	return page_address(page);
@@ -201,7 +212,7 @@ static __always_inline void page_kunmap(void *va)
 }
 
 /* Page lock and writeback waits: mm/phys/page_wait.c. */
-void page_lock(struct page *page);      /* may sleep */
+void page_lock(struct page *page); /* may sleep */
 bool page_trylock(struct page *page);
 void page_unlock(struct page *page);
 void page_wait_writeback(struct page *page);

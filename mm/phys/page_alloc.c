@@ -2,12 +2,15 @@
 /*
  * page_alloc.c - the front door of the frame allocator: taking. Giving back is page_free.c.
  *
- * Problem: nearly every allocation is one page from the nearest zone with enough memory, and must cost next to nothing;
- * the rest must find the right zone among many, under watermarks, and know what to do when there is none.
+ * Problem: nearly every allocation is one page from the nearest zone with enough memory, and must
+ * cost next to nothing; the rest must find the right zone among many, under watermarks, and know
+ * what to do when there is none.
  * Idea: three tiers.
- *   1. fast: this CPU's list of the preferred zone, if that zone is above its low watermark: no lock, no loop.
+ *   1. fast: this CPU's list of the preferred zone, if that zone is above its low watermark: no
+ *      lock, no loop.
  *   2. zonelist walk: nearest zone first, each tested against a watermark (get_page).
- *   3. slow: wake kswapd, walk again down to the min watermark, then reclaim, then kill (alloc_slow).
+ *   3. slow: wake kswapd, walk again down to the min watermark, then reclaim, then kill
+ *      (alloc_slow).
  *
  * Interrupts take and give pages at the buddy directly (pcp.c says why).
  * Locking: tier 1 preemption off; the others zone->lock inside. Nothing is held while reclaim runs.
@@ -22,19 +25,28 @@
 #include "mm/phys/watermark.h"
 #include "sched/sched.h"
 
-DEFINE_EVENT(kmem, mm_page_alloc, "pfn=%lu order=%lu gfp_flags=%#lx migratetype=%lu", "pfn", "order", "gfp_flags",
-	     "migratetype");
+DEFINE_EVENT(kmem, mm_page_alloc, "pfn=%lu order=%lu gfp_flags=%#lx migratetype=%lu", "pfn",
+	     "order", "gfp_flags", "migratetype");
 
 DEFINE_PER_CPU(struct pcp *[NR_ZIDS], pcp_of_zid);
-DEFINE_PER_CPU(struct pcp *[NR_ZONE_TYPES], pcp_preferred) = { &pcp_none, &pcp_none, &pcp_none, &pcp_none, &pcp_none };
+DEFINE_PER_CPU(struct pcp *[NR_ZONE_TYPES], pcp_preferred) = { &pcp_none, &pcp_none, &pcp_none,
+							       &pcp_none, &pcp_none };
 DEFINE_PER_CPU(struct node *, local_node);
 DEFINE_PER_CPU(u64[NR_VM_EVENTS], vm_events);
 
 const struct pressure_ops *pressure_ops;
 struct page *(*mempolicy_alloc)(gfp_t gfp, unsigned int order);
 
-/* Index: the DMA, HIGH_ZONE, DMA32 and MOVABLE bits. The lowest zone asked for wins; MOVABLE raises only with HIGH. */
-#define C1(f) ((f)&1 ? ZONE_DMA : (f)&4 ? ZONE_DMA32 : ((f)&10) == 10 ? ZONE_MOVABLE : (f)&2 ? ZONE_HIGH : ZONE_NORMAL)
+/*
+ * Index: the DMA, HIGH_ZONE, DMA32 and MOVABLE bits. The lowest zone asked for wins; MOVABLE raises
+ * only with HIGH.
+ */
+#define C1(f)                                                                                      \
+	((f)&1		  ? ZONE_DMA                                                               \
+	 : (f)&4	  ? ZONE_DMA32                                                             \
+	 : ((f)&10) == 10 ? ZONE_MOVABLE                                                           \
+	 : (f)&2	  ? ZONE_HIGH                                                              \
+			  : ZONE_NORMAL)
 const u8 gfp_class_table[16] = { C1(0), C1(1), C1(2),  C1(3),  C1(4),  C1(5),  C1(6),  C1(7),
 				 C1(8), C1(9), C1(10), C1(11), C1(12), C1(13), C1(14), C1(15) };
 const u8 gfp_mt_table[4] = { MT_UNMOVABLE, MT_MOVABLE, MT_RECLAIMABLE, MT_RECLAIMABLE };
@@ -44,12 +56,13 @@ enum zone_type gfp_zone_class(gfp_t gfp)
 	return gfp_class(gfp);
 }
 
-bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark, enum zone_type class, u32 alloc_flags)
+bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark,
+		       enum zone_type class, u32 alloc_flags)
 {
 	if (alloc_flags & ALLOC_NO_WATERMARKS)
 		return true;
-	return wm_ok(zone_state(zone, NR_FREE_PAGES), zone->buddy.area, order, mark, zone->lowmem_reserve[class],
-		     alloc_flags);
+	return wm_ok(zone_state(zone, NR_FREE_PAGES), zone->buddy.area, order, mark,
+		     zone->lowmem_reserve[class], alloc_flags);
 }
 
 /* ---- preparing pages ---------------------------------------------------------------- */
@@ -113,11 +126,12 @@ static __always_inline struct page *finish(struct page *page, gfp_t gfp, unsigne
 	return page;
 }
 
-/* ---- tier 1 --------------------------------------------------------------------------------------- */
+/* ---- tier 1 ---- */
 
 /*
- * One page from this CPU's open magazine of its preferred zone, or NULL: then the walk decides (and refills). The
- * instructions here are what most allocations cost: nothing in it loops, calls or touches a shared cache line for writing.
+ * One page from this CPU's open magazine of its preferred zone, or NULL: then the walk decides (and
+ * refills). The instructions here are what most allocations cost: nothing in it loops, calls or
+ * touches a shared cache line for writing.
  */
 static __always_inline struct page *alloc_fast(gfp_t gfp)
 {
@@ -132,7 +146,8 @@ static __always_inline struct page *alloc_fast(gfp_t gfp)
 	page = l->head;
 	/* The watermark test for order 0, its constants added beforehand. */
 	if (unlikely(!page || in_interrupt() ||
-		     atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <= (long)pcp->zone->fast_mark[class])) {
+		     atomic_long_read(&pcp->zone->vm_stat[NR_FREE_PAGES]) <=
+			     (long)pcp->zone->fast_mark[class])) {
 		preempt_enable_short_later();
 		return NULL;
 	}
@@ -143,9 +158,12 @@ static __always_inline struct page *alloc_fast(gfp_t gfp)
 	return preempt_enable_short_test() ? reschedule(page) : page;
 }
 
-/* ---- tier 2 --------------------------------------------------------------------------------------- */
+/* ---- tier 2 ---- */
 
-/* From this CPU's lists if that is allowed here, else from the buddy; watermarks were asked already. */
+/*
+ * From this CPU's lists if that is allowed here, else from the buddy; watermarks were asked
+ * already.
+ */
 static struct page *take_from_zone(struct zone *zone, unsigned int order, enum migratetype mt)
 {
 	struct page *page = NULL;
@@ -171,7 +189,8 @@ static struct page *take_from_zone(struct zone *zone, unsigned int order, enum m
 	return page || order == 0 ? page : zone_take(zone, order, mt);
 }
 
-static __always_inline void count_alloc(struct zone *zone, struct zone *preferred, unsigned int order)
+static __always_inline void count_alloc(struct zone *zone, struct zone *preferred,
+					unsigned int order)
 {
 	struct pcp *pcp;
 
@@ -212,7 +231,8 @@ static struct page *get_page(const struct alloc_context *ac)
 			continue;
 		if (!preferred)
 			preferred = zone;
-		if (!zone_watermark_ok(zone, ac->order, zone->watermark[ac->mark], ac->class, ac->flags))
+		if (!zone_watermark_ok(zone, ac->order, zone->watermark[ac->mark], ac->class,
+				       ac->flags))
 			continue;
 		page = take_from_zone(zone, ac->order, ac->mt);
 		if (page) {
@@ -223,7 +243,7 @@ static struct page *get_page(const struct alloc_context *ac)
 	return NULL;
 }
 
-/* ---- tier 3 --------------------------------------------------------------------------------------- */
+/* ---- tier 3 ---- */
 
 static void wake_kswapds(const struct alloc_context *ac)
 {
@@ -268,7 +288,8 @@ static noinline void warn_failed(const struct alloc_context *ac, gfp_t gfp)
 	if (burst++ >= 5)
 		return;
 	last = now;
-	pr_warn("page_alloc: %s: no memory for order %u, gfp %#x\n", current ? current->comm : "boot", ac->order, gfp);
+	pr_warn("page_alloc: %s: no memory for order %u, gfp %#x\n",
+		current ? current->comm : "boot", ac->order, gfp);
 }
 
 /* One round of giving memory back; true: worth another walk. */
@@ -291,8 +312,10 @@ static bool try_to_kill(const struct alloc_context *ac, gfp_t gfp)
 {
 	if (!pressure_ops || !pressure_ops->oom)
 		return false;
-	if (!(gfp & __GFP_FS) || (gfp & (__GFP_NORETRY | __GFP_THISNODE | __GFP_RETRY_MAYFAIL)) || ac->order > 3)
-		return false; /* nobody should die for a large block or for one that somebody else will free */
+	if (!(gfp & __GFP_FS) || (gfp & (__GFP_NORETRY | __GFP_THISNODE | __GFP_RETRY_MAYFAIL)) ||
+	    ac->order > 3)
+		/* nobody should die for a large block or for one that somebody else will free */
+		return false;
 	return pressure_ops->oom(gfp, ac->order);
 }
 
@@ -300,7 +323,8 @@ static bool try_to_kill(const struct alloc_context *ac, gfp_t gfp)
 
 static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
 {
-	bool can_sleep = (gfp & __GFP_DIRECT_RECLAIM) && current && may_sleep() && !(current->flags & TF_MEMALLOC);
+	bool can_sleep = (gfp & __GFP_DIRECT_RECLAIM) && current && may_sleep() &&
+			 !(current->flags & TF_MEMALLOC);
 	struct page *page;
 
 	if (gfp & __GFP_KSWAPD_RECLAIM)
@@ -315,7 +339,8 @@ static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
 			return page;
 		if (!can_sleep || (current->flags & TF_OOM_VICTIM && round > 1))
 			break;
-		if (round == 0) { /* free pages may sit on lists, of an order that does not merge there */
+		/* free pages may sit on lists, of an order that does not merge there */
+		if (round == 0) {
 			pcp_drain_all();
 			page = get_page(ac);
 			if (page)
@@ -367,7 +392,10 @@ static struct page *alloc_walk(struct node *node, u64 nodemask, gfp_t gfp, unsig
 	return finish(page, gfp, order);
 }
 
-/* Larger orders from the preferred zone: a CPU's short list (orders 1..3) or the buddy; NULL: then the walk decides. */
+/*
+ * Larger orders from the preferred zone: a CPU's short list (orders 1..3) or the buddy; NULL: then
+ * the walk decides.
+ */
 static __always_inline struct page *alloc_fast_big(gfp_t gfp, unsigned int order)
 {
 	enum zone_type class = gfp_class(gfp);
@@ -379,8 +407,8 @@ static __always_inline struct page *alloc_fast_big(gfp_t gfp, unsigned int order
 	preempt_disable();
 	pcp = this_cpu_read(pcp_preferred[class]);
 	zone = pcp->zone;
-	if (unlikely(in_interrupt() ||
-		     atomic_long_read(&zone->vm_stat[NR_FREE_PAGES]) <= (long)(zone->fast_mark[class] + (1ul << order))))
+	if (unlikely(in_interrupt() || atomic_long_read(&zone->vm_stat[NR_FREE_PAGES]) <=
+					       (long)(zone->fast_mark[class] + (1ul << order))))
 		goto out;
 	if (order <= PCP_BIG_ORDER) {
 		page = pcp->big[order - 1][mt].head;
@@ -470,7 +498,7 @@ void *get_free_page(gfp_t gfp)
 	return page ? page_address(page) : NULL;
 }
 
-/* ---- counters ------------------------------------------------------------------------------------- */
+/* ---- counters ---- */
 
 u64 vm_event_sum(enum vm_event e)
 {

@@ -6,39 +6,56 @@
 #include "mm/phys/zone.h"
 
 /*
- * 2^order contiguous frames, refs = 1, from the current CPU's node or by the thread's memory policy.
- * => NULL when out of memory (an ordinary result). With __GFP_DIRECT_RECLAIM may sleep. __GFP_ZERO clears.
+ * 2^order contiguous frames, refs = 1, from the current CPU's node or by the thread's memory
+ * policy.
+ * => NULL when out of memory (an ordinary result). With __GFP_DIRECT_RECLAIM may sleep. __GFP_ZERO
+ *    clears.
  *    __GFP_COMP makes a compound page (order in page->order, tails point to the head).
  */
 struct page *alloc_pages(gfp_t gfp, unsigned int order);
 /*
- * What a fresh page looks like: refs 1, mapcount -1, mapping and private 0, flags only node and zone, memcg NULL or the
- * root group; contents undefined without __GFP_ZERO. Freeing wants mapcount -1 and no PG_locked, PG_writeback, PG_buddy,
- * PG_reserved; it resets the other flags itself. Frames behind the first of a block of order > 0 have refs 0.
+ * What a fresh page looks like: refs 1, mapcount -1, mapping and private 0, flags only node and
+ * zone, memcg NULL or the root group; contents undefined without __GFP_ZERO. Freeing wants mapcount
+ * -1 and no PG_locked, PG_writeback, PG_buddy, PG_reserved; it resets the other flags itself.
+ * Frames behind the first of a block of order > 0 have refs 0.
  */
-struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order); /* node -1 = here; no policy */
-/* node = preferred (-1: here); only nodes in nodemask (0 = all); no policy, numa counters as for a policy's choice. */
+/* node -1 = here; no policy */
+struct page *alloc_pages_node(int node, gfp_t gfp, unsigned int order);
+/*
+ * node = preferred (-1: here); only nodes in nodemask (0 = all); no policy, numa counters as for a
+ * policy's choice.
+ */
 struct page *alloc_pages_nodemask(int node, u64 nodemask, gfp_t gfp, unsigned int order);
-/* mm/vm sets it: asked by alloc_pages() when the current thread has a memory policy and this is no interrupt. */
+/*
+ * mm/vm sets it: asked by alloc_pages() when the current thread has a memory policy and this is no
+ * interrupt.
+ */
 extern struct page *(*mempolicy_alloc)(gfp_t gfp, unsigned int order);
 void numa_interleave_hit(struct page *page); /* counts it on the page's zone */
 static inline struct page *alloc_page(gfp_t gfp)
 {
 	return alloc_pages(gfp, 0);
 }
-void free_pages_order(struct page *page, unsigned int order); /* drops the one reference; frees when it was the last */
+/* drops the one reference; frees when it was the last */
+void free_pages_order(struct page *page, unsigned int order);
 static inline void free_page(struct page *page)
 {
 	free_pages_order(page, 0);
 }
-/* Frees order-0 pages whose refs are already 0 in batches (zap, LRU release): bounded IRQ-off sections. */
+/*
+ * Frees order-0 pages whose refs are already 0 in batches (zap, LRU release): bounded IRQ-off
+ * sections.
+ */
 void free_page_list(struct list_head *list);
 /* The same for one page whose refs are 0 and which is on no list. */
 void free_frozen_page(struct page *page, unsigned int order);
 void *get_free_page(gfp_t gfp); /* kernel address of one page or NULL */
 void put_free_page(void *va);
 /* Empties this CPU's (all CPUs') per-CPU lists into the buddy. => may sleep for _all. */
-/* Runs fn(arg) on every CPU, one after the other, by going there: no interrupt does long work for us. => may sleep */
+/*
+ * Runs fn(arg) on every CPU, one after the other, by going there: no interrupt does long work for
+ * us. => may sleep
+ */
 void visit_cpus(void (*fn)(void *arg), void *arg);
 void pcp_drain_local(void);
 void pcp_drain_all(void);
@@ -49,7 +66,8 @@ extern unsigned long totalram_pages; /* MemTotal */
 /* Reclaim and OOM stand above: hooks set by mm/reclaim (NULL: allocation just fails). */
 struct pressure_ops {
 	/* Tries to free pages; returns number freed (0: no progress). => may sleep */
-	unsigned long (*direct_reclaim)(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_type class);
+	unsigned long (*direct_reclaim)(struct zonelist *zl, gfp_t gfp, unsigned int order,
+					enum zone_type class);
 	void (*wake_kswapd)(struct zone *zone, unsigned int order, enum zone_type class);
 	/* Kills somebody; true when a retry makes sense. */
 	bool (*oom)(gfp_t gfp, unsigned int order);
@@ -63,7 +81,10 @@ extern long lowmem_reserve_ratio[NR_ZONE_TYPES - 1];
 /* Validators (habit): NULL or what is wrong; walk everything in bounded sections. => may sleep */
 const char *zone_check(struct zone *zone);
 
-/* boot: nodes, zones, memmap from bootmem + numa_info; then everything free goes to the buddy; later memory of init. */
+/*
+ * boot: nodes, zones, memmap from bootmem + numa_info; then everything free goes to the buddy;
+ * later memory of init.
+ */
 void mm_phys_init(void);
 void free_reserved_range(phys_addr_t start, phys_addr_t end, const char *what);
 

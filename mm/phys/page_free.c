@@ -2,9 +2,10 @@
 /*
  * page_free.c - frames come back.
  *
- * A page without references goes onto this CPU's list of its zone and migrate type (pcp.c), a block of a small order into
- * the magazines of its order, anything larger, and whatever an interrupt frees, to the buddy. Before that it is judged: a
- * page that is still locked, mapped or on a list is reported and kept out of circulation, so that one bug loses one page.
+ * A page without references goes onto this CPU's list of its zone and migrate type (pcp.c), a block
+ * of a small order into the magazines of its order, anything larger, and whatever an interrupt
+ * frees, to the buddy. Before that it is judged: a page that is still locked, mapped or on a list
+ * is reported and kept out of circulation, so that one bug loses one page.
  * Locking: preemption off for the lists; zone->lock inside pcp.c for the rest.
  */
 #include "kernel/event.h"
@@ -16,18 +17,19 @@
 DEFINE_EVENT(kmem, mm_page_free, "pfn=%lu order=%lu", "pfn", "order");
 
 /* A page about to be freed must not be in use in any of these ways. */
-#define FLAGS_BAD_AT_FREE                                                                                      \
-	(BIT(PG_locked) | BIT(PG_writeback) | BIT(PG_buddy) | BIT(PG_reserved) | BIT(PG_lru) | BIT(PG_slab) | \
-	 BIT(PG_tail) | BIT(PG_swapcache) | BIT(PG_lru_pending))
+#define FLAGS_BAD_AT_FREE                                                                          \
+	(BIT(PG_locked) | BIT(PG_writeback) | BIT(PG_buddy) | BIT(PG_reserved) | BIT(PG_lru) |     \
+	 BIT(PG_slab) | BIT(PG_tail) | BIT(PG_swapcache) | BIT(PG_lru_pending))
 
 noinline void bad_page(struct page *page, const char *why)
 {
 	static u32 reported;
 
 	if (reported++ < 20)
-		pr_err("page_alloc: bad page pfn %#lx: %s (flags %#lx mapcount %d refs %d mapping %p private %#lx)\n",
-		       page_to_pfn(page), why, page->flags, atomic_read(&page->mapcount), atomic_read(&page->refs),
-		       (void *)page->mapping, page->private);
+		pr_err("page_alloc: bad page pfn %#lx: %s (flags %#lx mapcount %d refs %d mapping "
+		       "%p private %#lx)\n",
+		       page_to_pfn(page), why, page->flags, atomic_read(&page->mapcount),
+		       atomic_read(&page->refs), (void *)page->mapping, page->private);
 	WARN_ON(reported == 1);
 }
 
@@ -43,7 +45,9 @@ static noinline void note_free(struct page *page, unsigned int order)
 	trace_event(mm_page_free, page_to_pfn(page), order);
 }
 
-/* The open magazine is full, the pageblock is reserved or being isolated, or this is an interrupt. */
+/*
+ * The open magazine is full, the pageblock is reserved or being isolated, or this is an interrupt.
+ */
 static noinline void free_one_slow(struct page *page)
 {
 	unsigned int mt = pageblock_mt(page);
@@ -53,7 +57,8 @@ static noinline void free_one_slow(struct page *page)
 		return;
 	}
 	preempt_disable();
-	pcp_push_full(this_cpu_read(pcp_of_zid[page_zid(page)]), &this_cpu_read(pcp_of_zid[page_zid(page)])->list[mt], page);
+	pcp_push_full(this_cpu_read(pcp_of_zid[page_zid(page)]),
+		      &this_cpu_read(pcp_of_zid[page_zid(page)])->list[mt], page);
 	preempt_enable();
 }
 
@@ -77,7 +82,8 @@ static __always_inline void free_one(struct page *page)
 	struct pcp_list *l;
 	unsigned int mt;
 
-	if (unlikely((flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS || event_mm_page_free.enabled)) {
+	if (unlikely((flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS ||
+		     event_mm_page_free.enabled)) {
 		free_one_odd(page);
 		return;
 	}

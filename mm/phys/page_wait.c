@@ -2,14 +2,15 @@
 /*
  * page_wait.c - sleeping until a page is unlocked or written.
  *
- * Problem: any of millions of pages may have waiters, few have. Idea: a small table of wait queues picked by a hash of the
- * page; PG_waiters says whether a look into the table is worth it. All sleepers of a bucket wake and look again.
+ * Problem: any of millions of pages may have waiters, few have. Idea: a small table of wait queues
+ * picked by a hash of the page; PG_waiters says whether a look into the table is worth it. All
+ * sleepers of a bucket wake and look again.
  *
  *   waiter:   queue itself; set PG_waiters; test the bit; sleep
  *   waker:    clear the bit; PG_waiters set? -> clear it, wake the bucket
  *
- * Every step is a locked instruction, so either the waiter sees the bit clear or the waker sees PG_waiters. A flag left
- * over from a waiter that did not need to sleep costs one idle wake-up.
+ * Every step is a locked instruction, so either the waiter sees the bit clear or the waker sees
+ * PG_waiters. A flag left over from a waiter that did not need to sleep costs one idle wake-up.
  */
 #include "lib/errno.h"
 #include "mm/phys/internal.h"

@@ -2,22 +2,26 @@
 /*
  * pcp.c - per-CPU page lists: most allocations and frees of single pages never see the zone's lock.
  *
- * Problem: the zone lock with interrupts off costs more than the work under it, and single pages come and go in streams.
- * Idea (magazines): each CPU keeps, per zone and migrate type, an open chain of up to `batch` pages and a few full ones.
- * A full chain goes to, an empty one comes from the buddy as a whole: one lock, at most 32 pages with interrupts off.
- * Two chains' worth of slack keep a CPU that frees and allocates in turn away from the lock.
+ * Problem: the zone lock with interrupts off costs more than the work under it, and single pages
+ * come and go in streams. Idea (magazines): each CPU keeps, per zone and migrate type, an open
+ * chain of up to `batch` pages and a few full ones. A full chain goes to, an empty one comes from
+ * the buddy as a whole: one lock, at most 32 pages with interrupts off. Two chains' worth of slack
+ * keep a CPU that frees and allocates in turn away from the lock.
  *
- *     push -> [open: 0..batch] --full--> full[] --too many: oldest--> merge in groups of 32 --> buddy
+ *     push -> [open: 0..batch] --full--> full[] --too many: oldest--> merge in groups of 32 -->
+ *     buddy
  *     pop  <- [open]           <-empty-- full[] <-none: refill------------------------------- buddy
  *
- * Pages freed one after the other are often neighbours. On their way to the buddy the frames of one aligned group of 32
- * are collected as bits of a word and merged there, without touching memory; a group that is not complete at the end of a
- * batch is carried over to the next one, so a stream of frees reaches the buddy as blocks of order 5.
+ * Pages freed one after the other are often neighbours. On their way to the buddy the frames of one
+ * aligned group of 32 are collected as bits of a word and merged there, without touching memory; a
+ * group that is not complete at the end of a batch is carried over to the next one, so a stream of
+ * frees reaches the buddy as blocks of order 5.
  *
- * Interrupts never touch these lists (they take pages from the buddy directly), so preemption off is all the
+ * Interrupts never touch these lists (they take pages from the buddy directly), so preemption off
+ * is all the
  * protection needed: no cli on the fast path.
- * Invariants: chains in full[] have exactly batch pages, the open one at most as many; small zones (batch < 32) carry nothing;
- * pages on lists have refs 0 and no flags but the zone bits.
+ * Invariants: chains in full[] have exactly batch pages, the open one at most as many; small zones
+ * (batch < 32) carry nothing; pages on lists have refs 0 and no flags but the zone bits.
  * Source: [Bonwick01] magazines; batch sizes as in [facts 1.5].
  */
 #include "mm/phys/internal.h"
@@ -32,19 +36,25 @@ void pcp_init(struct pcp *pcp, struct zone *zone)
 {
 	*pcp = (struct pcp){ .zone = zone };
 	/*
-	 * A batch of a 1024th of the zone at most, so that all CPUs' lists together stay small against it; a power of two,
-	 * because that is how blocks come.
+	 * A batch of a 1024th of the zone at most, so that all CPUs' lists together stay small
+	 * against it; a power of two, because that is how blocks come.
 	 */
-	pcp->batch = (s32)rounddown_pow_of_two(clamp(zone->managed_pages / 1024, 1ul, (unsigned long)PCP_BATCH_MAX));
+	pcp->batch = (s32)rounddown_pow_of_two(
+		clamp(zone->managed_pages / 1024, 1ul, (unsigned long)PCP_BATCH_MAX));
 	for (u32 mt = 0; mt < MT_PCPTYPES; mt++)
 		pcp->list[mt].room = pcp->batch;
 	pcp->stat_threshold = 1;
 }
 
-/* Our type took a block out of a pageblock of another type: move its other free blocks over, a little at a time. */
-static noinline void claim_pageblock(struct zone *zone, struct page *page, enum migratetype mt, unsigned int taken)
+/*
+ * Our type took a block out of a pageblock of another type: move its other free blocks over, a
+ * little at a time.
+ */
+static noinline void claim_pageblock(struct zone *zone, struct page *page, enum migratetype mt,
+				     unsigned int taken)
 {
-	unsigned long pfn = ALIGN_DOWN(page_to_pfn(page), PAGEBLOCK_PAGES), end = pfn + PAGEBLOCK_PAGES;
+	unsigned long pfn = ALIGN_DOWN(page_to_pfn(page), PAGEBLOCK_PAGES),
+		      end = pfn + PAGEBLOCK_PAGES;
 	unsigned long flags;
 
 	for (unsigned long at = pfn; at < end; at += PCP_BATCH_MAX) {
@@ -127,8 +137,9 @@ bool pcp_refill(struct pcp *pcp, enum migratetype mt)
 }
 
 /*
- * Pages on their way to the buddy. A batch is at most 32 of them, but each may merge through every order (the last page of
- * a mapping whose neighbours are free already), so what bounds the section is steps: one per merge, two per block.
+ * Pages on their way to the buddy. A batch is at most 32 of them, but each may merge through every
+ * order (the last page of a mapping whose neighbours are free already), so what bounds the section
+ * is steps: one per merge, two per block.
  */
 #define FREE_STEPS_MAX 40
 struct give_back {
@@ -166,8 +177,8 @@ static __always_inline void give(struct give_back *g, struct page *page, unsigne
 }
 
 /*
- * Frees the frames of one aligned group of 32 whose bit is set: a pair of neighbours at each level becomes one block of
- * the next, and only what has no partner goes to the buddy.
+ * Frees the frames of one aligned group of 32 whose bit is set: a pair of neighbours at each level
+ * becomes one block of the next, and only what has no partner goes to the buddy.
  */
 static noinline void free_group(struct give_back *g, struct page *base, u32 set)
 {
@@ -190,8 +201,9 @@ static noinline void free_group(struct give_back *g, struct page *base, u32 set)
 #define GROUP_MASK (~(32 * sizeof(struct page) - 1))
 
 /*
- * One chain of at most PCP_BATCH_MAX pages on their way to the buddy. The group of its first pages, which were freed last,
- * stays in l->carry when it is not complete: what is missing may come next. With no chain: the carry itself.
+ * One chain of at most PCP_BATCH_MAX pages on their way to the buddy. The group of its first pages,
+ * which were freed last, stays in l->carry when it is not complete: what is missing may come next.
+ * With no chain: the carry itself.
  */
 static void free_chain(struct pcp *pcp, struct pcp_list *l, struct page *page)
 {
@@ -281,7 +293,10 @@ void pcp_drain_local(void)
 	preempt_enable();
 }
 
-/* Per-CPU lists belong to their CPU, so we go there: no interrupt handler ever frees a hundred objects for somebody else. */
+/*
+ * Per-CPU lists belong to their CPU, so we go there: no interrupt handler ever frees a hundred
+ * objects for somebody else.
+ */
 void visit_cpus(void (*fn)(void *arg), void *arg)
 {
 	struct thread *me = current;
@@ -309,7 +324,7 @@ void pcp_drain_all(void)
 	visit_cpus(drain_here, NULL);
 }
 
-/* ---- zone counters ---------------------------------------------------------------------------- */
+/* ---- zone counters ---- */
 
 void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta)
 {
@@ -319,8 +334,8 @@ void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta)
 	preempt_disable();
 	pcp = &pcp_block[smp_processor_id()][zone->seq];
 	/*
-	 * An interrupt may add to the same delta between our read and our add: harmless, both adds are one instruction
-	 * and s16 has room for a few thresholds.
+	 * An interrupt may add to the same delta between our read and our add: harmless, both adds
+	 * are one instruction and s16 has room for a few thresholds.
 	 */
 	v = pcp->vm_stat_diff[item] + delta;
 	if (likely(v <= (long)pcp->stat_threshold && v >= -(long)pcp->stat_threshold))
@@ -352,7 +367,10 @@ unsigned long global_zone_state(enum zone_stat_item item)
 	long v = 0;
 	u32 cpu;
 
-	/* Exact over all zones: a page counted up in one zone's delta may have been counted down in another's. */
+	/*
+	 * Exact over all zones: a page counted up in one zone's delta may have been counted down in
+	 * another's.
+	 */
 	for (u32 i = 0; i < nr_all_zones; i++) {
 		v += atomic_long_read(&all_zones[i]->vm_stat[item]);
 		for_each_online_cpu(cpu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ptalloc.c - pages for page tables: from bootmem while there is nothing else, then from the page allocator.
- * A table that came from bootmem is reserved memory and is never given back.
+ * ptalloc.c - pages for page tables: from bootmem while there is nothing else, then from the page
+ * allocator. A table that came from bootmem is reserved memory and is never given back.
  */
 #include "arch/mmu.h"
 #include "mm/phys/bootmem.h"

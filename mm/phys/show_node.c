@@ -16,10 +16,14 @@ static void line(struct seq *seq, const char *name, unsigned long pages)
 	seq_printf(seq, "%-16s%8lu kB\n", name, KB(pages));
 }
 
-/* An estimate of what a new program could get without swapping: free pages, cache and slabs above what must stay. */
+/*
+ * An estimate of what a new program could get without swapping: free pages, cache and slabs above
+ * what must stay.
+ */
 static unsigned long available_pages(void)
 {
-	unsigned long file = G(ACTIVE_FILE) + G(INACTIVE_FILE), slab = G(SLAB_RECLAIMABLE), low = 0, reserve = 0;
+	unsigned long file = G(ACTIVE_FILE) + G(INACTIVE_FILE), slab = G(SLAB_RECLAIMABLE), low = 0,
+		      reserve = 0;
 	unsigned long keep;
 	struct zone *z;
 	long n;
@@ -85,7 +89,7 @@ static int meminfo_show(struct seq *seq)
 }
 SHOW("/proc/meminfo", 0444, meminfo_show, NULL);
 
-/* ---- /sys/devices/system/node ------------------------------------------------------------------------ */
+/* ---- /sys/devices/system/node ---- */
 
 static int node_count(void)
 {
@@ -138,7 +142,8 @@ static int node_meminfo_show(struct seq *seq)
 	seq_printf(seq, "Node %ld HugePages_Surp:  %5u\n", seq->index, 0u);
 	return 0;
 }
-SHOW_ARRAY("/sys/devices/system/node/node%d/meminfo", 0444, node_count, NULL, node_meminfo_show, NULL);
+SHOW_ARRAY("/sys/devices/system/node/node%d/meminfo", 0444, node_count, NULL, node_meminfo_show,
+	   NULL);
 
 static u64 node_numa(long node, enum numa_item item)
 {
@@ -151,14 +156,17 @@ static u64 node_numa(long node, enum numa_item item)
 
 static int node_numastat_show(struct seq *seq)
 {
-	static const char *const names[NR_NUMA_ITEMS] = { "numa_hit",	    "numa_miss",  "numa_foreign",
-							  "interleave_hit", "local_node", "other_node" };
+	static const char *const names[NR_NUMA_ITEMS] = { "numa_hit",	  "numa_miss",
+							  "numa_foreign", "interleave_hit",
+							  "local_node",	  "other_node" };
 
 	for (int i = 0; i < NR_NUMA_ITEMS; i++)
-		seq_printf(seq, "%s %llu\n", names[i], (unsigned long long)node_numa(seq->index, (enum numa_item)i));
+		seq_printf(seq, "%s %llu\n", names[i],
+			   (unsigned long long)node_numa(seq->index, (enum numa_item)i));
 	return 0;
 }
-SHOW_ARRAY("/sys/devices/system/node/node%d/numastat", 0444, node_count, NULL, node_numastat_show, NULL);
+SHOW_ARRAY("/sys/devices/system/node/node%d/numastat", 0444, node_count, NULL, node_numastat_show,
+	   NULL);
 
 static int node_vmstat_show(struct seq *seq)
 {
@@ -170,7 +178,8 @@ static int node_vmstat_show(struct seq *seq)
 			   (unsigned long long)node_numa(seq->index, (enum numa_item)i));
 	return 0;
 }
-SHOW_ARRAY("/sys/devices/system/node/node%d/vmstat", 0444, node_count, NULL, node_vmstat_show, NULL);
+SHOW_ARRAY("/sys/devices/system/node/node%d/vmstat", 0444, node_count, NULL, node_vmstat_show,
+	   NULL);
 
 static int node_distance_show(struct seq *seq)
 {
@@ -179,7 +188,8 @@ static int node_distance_show(struct seq *seq)
 	seq_putc(seq, '\n');
 	return 0;
 }
-SHOW_ARRAY("/sys/devices/system/node/node%d/distance", 0444, node_count, NULL, node_distance_show, NULL);
+SHOW_ARRAY("/sys/devices/system/node/node%d/distance", 0444, node_count, NULL, node_distance_show,
+	   NULL);
 
 static unsigned long online_cpus_of(long node)
 {
@@ -194,7 +204,8 @@ static int node_cpumap_show(struct seq *seq)
 	seq_putc(seq, '\n');
 	return 0;
 }
-SHOW_ARRAY("/sys/devices/system/node/node%d/cpumap", 0444, node_count, NULL, node_cpumap_show, NULL);
+SHOW_ARRAY("/sys/devices/system/node/node%d/cpumap", 0444, node_count, NULL, node_cpumap_show,
+	   NULL);
 
 static int node_cpulist_show(struct seq *seq)
 {
@@ -204,7 +215,8 @@ static int node_cpulist_show(struct seq *seq)
 	seq_putc(seq, '\n');
 	return 0;
 }
-SHOW_ARRAY("/sys/devices/system/node/node%d/cpulist", 0444, node_count, NULL, node_cpulist_show, NULL);
+SHOW_ARRAY("/sys/devices/system/node/node%d/cpulist", 0444, node_count, NULL, node_cpulist_show,
+	   NULL);
 
 static int show_nodes(struct seq *seq, bool (*has)(const struct node *))
 {

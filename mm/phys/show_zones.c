@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * show_zones.c - /proc/buddyinfo, pagetypeinfo, zoneinfo and vmstat, byte for byte in the forms the documents' kernels
- * print (zoneinfo as of 3.16: counters are per zone here too). Reads take no lock unless a list is walked.
+ * show_zones.c - /proc/buddyinfo, pagetypeinfo, zoneinfo and vmstat, byte for byte in the forms the
+ * documents' kernels print (zoneinfo as of 3.16: counters are per zone here too). Reads take no
+ * lock unless a list is walked.
  */
 #include "kernel/cpumask.h"
 #include "kernel/show.h"
@@ -50,7 +51,8 @@ static int pagetypeinfo_show(struct seq *seq)
 	seq_putc(seq, '\n');
 	for_each_zone(z)
 		for (int m = 0; m < NR_MIGRATETYPES; m++) {
-			seq_printf(seq, "Node %4d, zone %8s, type %12s ", z->node->id, z->name, migratetype_name[m]);
+			seq_printf(seq, "Node %4d, zone %8s, type %12s ", z->node->id, z->name,
+				   migratetype_name[m]);
 			for (unsigned int o = 0; o < MAX_ORDER; o++)
 				seq_printf(seq, "%6lu ", READ_ONCE(z->buddy.area[o].nr[m]));
 			seq_putc(seq, '\n');
@@ -65,7 +67,7 @@ static int pagetypeinfo_show(struct seq *seq)
 }
 SHOW("/proc/pagetypeinfo", 0400, pagetypeinfo_show, NULL);
 
-/* ---- names ---------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 #define NAME_X(e, n, h) n,
 #define NAME_Z(e, n) n "_dma", n "_dma32", n "_normal", n "_high", n "_movable",
@@ -88,20 +90,25 @@ const char *numa_stat_name(enum numa_item item)
 	return numa_item_name[item];
 }
 
-/* ---- zoneinfo --------------------------------------------------------------------------------------- */
+/* ---- zoneinfo ---- */
 
 static void show_zone(struct seq *seq, struct zone *z)
 {
 	u32 cpu;
 
 	seq_printf(seq, "Node %d, zone %8s", z->node->id, z->name);
-	seq_printf(seq, "\n  pages free     %lu\n        min      %lu\n        low      %lu\n        high     %lu",
+	seq_printf(seq,
+		   "\n  pages free     %lu\n        min      %lu\n        low      %lu\n        "
+		   "high     %lu",
 		   zone_state(z, NR_FREE_PAGES), z->watermark[WMARK_MIN], z->watermark[WMARK_LOW],
 		   z->watermark[WMARK_HIGH]);
-	seq_printf(seq, "\n        scanned  %lu\n        spanned  %lu\n        present  %lu\n        managed  %lu",
+	seq_printf(seq,
+		   "\n        scanned  %lu\n        spanned  %lu\n        present  %lu\n        "
+		   "managed  %lu",
 		   z->pages_scanned, z->spanned_pages, z->present_pages, z->managed_pages);
 	for (int i = 0; i < NR_ZONE_STAT_ITEMS; i++)
-		seq_printf(seq, "\n    %-12s %lu", zone_item_name[i], zone_state_exact(z, (enum zone_stat_item)i));
+		seq_printf(seq, "\n    %-12s %lu", zone_item_name[i],
+			   zone_state_exact(z, (enum zone_stat_item)i));
 	for (int i = 0; i < NR_NUMA_ITEMS; i++)
 		seq_printf(seq, "\n    %-12s %llu", numa_item_name[i],
 			   (unsigned long long)zone_numa_sum(z, (enum numa_item)i));
@@ -116,15 +123,19 @@ static void show_zone(struct seq *seq, struct zone *z)
 		for (int mt = 0; mt < MT_PCPTYPES; mt++) {
 			const struct pcp_list *l = &pcp->list[mt];
 
-			count += pcp->batch - l->room + (s32)(l->nr_full * pcp->batch + hweight64(l->carry_set));
+			count += pcp->batch - l->room +
+				 (s32)(l->nr_full * pcp->batch + hweight64(l->carry_set));
 			for (u32 o = 0; o < PCP_BIG_ORDER; o++)
 				count += (s32)(pcp->big[o][mt].count << (o + 1));
 		}
-		seq_printf(seq, "\n    cpu: %u\n              count: %d\n              high:  %d\n              batch: %d",
+		seq_printf(seq,
+			   "\n    cpu: %u\n              count: %d\n              high:  %d\n      "
+			   "        batch: %d",
 			   cpu, count, pcp->batch * (PCP_FULL_MAX + 2), pcp->batch);
 		seq_printf(seq, "\n  vm stats threshold: %u", pcp->stat_threshold);
 	}
-	seq_printf(seq, "\n  all_unreclaimable: %u\n  start_pfn:         %lu\n  inactive_ratio:    %u\n",
+	seq_printf(seq,
+		   "\n  all_unreclaimable: %u\n  start_pfn:         %lu\n  inactive_ratio:    %u\n",
 		   z->all_unreclaimable, z->start_pfn, z->inactive_ratio);
 }
 
@@ -143,7 +154,8 @@ static int vmstat_show(struct seq *seq)
 	struct zone *z;
 
 	for (int i = 0; i < NR_ZONE_STAT_ITEMS; i++)
-		seq_printf(seq, "%s %lu\n", zone_item_name[i], global_zone_state((enum zone_stat_item)i));
+		seq_printf(seq, "%s %lu\n", zone_item_name[i],
+			   global_zone_state((enum zone_stat_item)i));
 	for (int i = 0; i < NR_NUMA_ITEMS; i++) {
 		u64 v = 0;
 
@@ -152,7 +164,8 @@ static int vmstat_show(struct seq *seq)
 		seq_printf(seq, "%s %llu\n", numa_item_name[i], (unsigned long long)v);
 	}
 	for (int i = 0; i < NR_VM_EVENTS; i++)
-		seq_printf(seq, "%s %llu\n", event_name[i], (unsigned long long)vm_event_sum((enum vm_event)i));
+		seq_printf(seq, "%s %llu\n", event_name[i],
+			   (unsigned long long)vm_event_sum((enum vm_event)i));
 	return 0;
 }
 SHOW("/proc/vmstat", 0444, vmstat_show, NULL);

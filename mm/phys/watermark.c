@@ -2,15 +2,17 @@
 /*
  * watermark.c - how much of each zone is kept back, and from whom.
  *
- * Problem: reclaim needs memory to free memory, and a request that could be served from a high zone must not eat the low
- * one that others cannot do without. Idea: three marks per zone (min: only the desperate go below; low: kswapd wakes;
- * high: kswapd sleeps), grown with the square root of memory; and per class of request a reserve on every lower zone, in
- * proportion to the memory that request could have used above it.
+ * Problem: reclaim needs memory to free memory, and a request that could be served from a high zone
+ * must not eat the low one that others cannot do without. Idea: three marks per zone (min: only the
+ * desperate go below; low: kswapd wakes;
+ * high: kswapd sleeps), grown with the square root of memory; and per class of request a reserve on
+ * every lower zone, in proportion to the memory that request could have used above it.
  *
  *     free pages   |------------|-----|------|---------------->
  *                  0           min   low   high   (+ reserve[class] for requests from above)
  *
- * Invariants: min <= low <= high; a zone reserves nothing from its own class; divisions truncate (behaviour depends on it).
+ * Invariants: min <= low <= high; a zone reserves nothing from its own class; divisions truncate
+ * (behaviour depends on it).
  * Source: [facts 1.2, 1.3, 1.5, 1.6], worked values in tests/host/test_watermark.c.
  */
 #include "mm/phys/watermark.h"
@@ -29,9 +31,13 @@ unsigned long wm_min_free_kbytes(const struct wm_zone *z, int n)
 	return clamp((unsigned long)isqrt(16 * low_kb), 128ul, 65536ul);
 }
 
-unsigned long wm_thp_min_free_kbytes(unsigned long min_free_kbytes, int nr_zones, unsigned long free_low)
+unsigned long wm_thp_min_free_kbytes(unsigned long min_free_kbytes, int nr_zones,
+				     unsigned long free_low)
 {
-	/* Two pageblocks per zone and 3 x 3 for the mixing of three migrate types; at most 5 % of memory. */
+	/*
+	 * Two pageblocks per zone and 3 x 3 for the mixing of three migrate types; at most 5 % of
+	 * memory.
+	 */
 	unsigned long pages = PAGEBLOCK_PAGES * nr_zones * 2 + PAGEBLOCK_PAGES * nr_zones * 9;
 
 	return max(min_free_kbytes, 4 * min(pages, free_low / 20));
@@ -47,14 +53,16 @@ void wm_set(struct wm_zone *z, int n, unsigned long min_free_kbytes)
 	for (int i = 0; i < n; i++) {
 		unsigned long share = low_pages ? (u64)pages_min * z[i].managed / low_pages : 0;
 
-		z[i].mark[WMARK_MIN] = z[i].is_high ? clamp(z[i].managed / 1024, 32ul, 128ul) : share;
+		z[i].mark[WMARK_MIN] =
+			z[i].is_high ? clamp(z[i].managed / 1024, 32ul, 128ul) : share;
 		/* The gaps of a high zone follow its share, only its min is capped. */
 		z[i].mark[WMARK_LOW] = z[i].mark[WMARK_MIN] + share / 4;
 		z[i].mark[WMARK_HIGH] = z[i].mark[WMARK_MIN] + share / 2;
 	}
 }
 
-void wm_reserve(const unsigned long *managed, const long *ratio, unsigned long reserve[NR_ZONE_TYPES][NR_ZONE_TYPES])
+void wm_reserve(const unsigned long *managed, const long *ratio,
+		unsigned long reserve[NR_ZONE_TYPES][NR_ZONE_TYPES])
 {
 	for (int j = 0; j < NR_ZONE_TYPES; j++) {
 		unsigned long above = managed[j];
@@ -68,7 +76,8 @@ void wm_reserve(const unsigned long *managed, const long *ratio, unsigned long r
 	}
 }
 
-unsigned long wm_dirty_balance_reserve(unsigned long managed, unsigned long high, const unsigned long *reserve)
+unsigned long wm_dirty_balance_reserve(unsigned long managed, unsigned long high,
+				       const unsigned long *reserve)
 {
 	unsigned long most = 0;
 
@@ -94,8 +103,8 @@ u32 wm_pressure_threshold(u32 cpus, unsigned long low, unsigned long min)
 	return (u32)clamp((low - min) / max(cpus, 1u), 1ul, 125ul);
 }
 
-bool wm_ok(unsigned long free_pages, const struct free_area *area, unsigned int order, unsigned long mark,
-	   unsigned long reserve, u32 flags)
+bool wm_ok(unsigned long free_pages, const struct free_area *area, unsigned int order,
+	   unsigned long mark, unsigned long reserve, u32 flags)
 {
 	long min = (long)mark, free = (long)free_pages - ((1l << order) - 1);
 
@@ -106,7 +115,10 @@ bool wm_ok(unsigned long free_pages, const struct free_area *area, unsigned int 
 	if (free <= min + (long)reserve)
 		return false;
 	for (unsigned int o = 0; o < order; o++) {
-		/* Blocks of smaller orders cannot serve this one; and of the larger ones less need be free. */
+		/*
+		 * Blocks of smaller orders cannot serve this one; and of the larger ones less need
+		 * be free.
+		 */
 		free -= (long)(area[o].nr_free << o);
 		min >>= 1;
 		if (free <= min)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * zone.c - zonelists, watermarks of all zones, distances: what is computed once zones exist and again when a tunable
- * changes.
+ * zone.c - zonelists, watermarks of all zones, distances: what is computed once zones exist and
+ * again when a tunable changes.
  *
- * Zonelists: a request names a class (highest zone it may use) and starts at a node; the list says in which order zones
- * are tried. Node order: all zones of a node, highest first, then the next nearest node. Zone order: one zone type over
- * all nodes, then the next lower type; it spares the low zones of the near node at the price of distance.
+ * Zonelists: a request names a class (highest zone it may use) and starts at a node; the list says
+ * in which order zones are tried. Node order: all zones of a node, highest first, then the next
+ * nearest node. Zone order: one zone type over all nodes, then the next lower type; it spares the
+ * low zones of the near node at the price of distance.
  * Source: [facts 1.4]; the arithmetic is in watermark.c.
  */
 #include "mm/phys/zone.h"
@@ -37,7 +38,8 @@ static int zonelist_order_param(const char *text)
 		}
 	return -EINVAL;
 }
-BOOT_PARAM_FUNC("numa_zonelist_order", zonelist_order_param, "default, node or zone: which zone comes next");
+BOOT_PARAM_FUNC("numa_zonelist_order", zonelist_order_param,
+		"default, node or zone: which zone comes next");
 
 int node_distance(int a, int b)
 {
@@ -59,7 +61,10 @@ struct pcp *zone_pcp(struct zone *zone, u32 cpu)
 	return &pcp_block[cpu][zone->seq];
 }
 
-/* The nearest node with memory not in used; among equals the next one upwards, so that neighbours spread. */
+/*
+ * The nearest node with memory not in used; among equals the next one upwards, so that neighbours
+ * spread.
+ */
 static int next_node(int from, u64 used)
 {
 	int best = -1, best_distance = 0;
@@ -82,7 +87,10 @@ int cpu_mem_node(u32 cpu)
 	return next_node(cpu_node[cpu], 0);
 }
 
-/* Node order, unless low memory would be used up by near-node requests while other nodes have plenty. */
+/*
+ * Node order, unless low memory would be used up by near-node requests while other nodes have
+ * plenty.
+ */
 static enum zonelist_order choose_order(void)
 {
 	unsigned long low = 0, total = 0;
@@ -121,7 +129,10 @@ static void list_add_node(struct zonelist *zl, u32 *nr, const struct node *node,
 	}
 }
 
-/* first[class]: where a walk for that class may begin. In zone order too the first usable ref is the best one. */
+/*
+ * first[class]: where a walk for that class may begin. In zone order too the first usable ref is
+ * the best one.
+ */
 static void list_finish(struct zonelist *zl, u32 nr)
 {
 	zl->refs[nr].zone = NULL;
@@ -136,7 +147,8 @@ static void list_finish(struct zonelist *zl, u32 nr)
 
 void zonelists_build(void)
 {
-	enum zonelist_order order = zonelist_order == ORDER_DEFAULT ? choose_order() : zonelist_order;
+	enum zonelist_order order =
+		zonelist_order == ORDER_DEFAULT ? choose_order() : zonelist_order;
 
 	for (int n = 0; n < nr_nodes; n++) {
 		struct node *node = nodes[n];
@@ -162,7 +174,7 @@ void zonelists_build(void)
 		pr_info("phys: zonelists in %s order\n", order == ORDER_NODE ? "node" : "zone");
 }
 
-/* ---- marks and reserves ------------------------------------------------------------------------------ */
+/* ---- marks and reserves ---- */
 
 static void setup_reserves(void)
 {
@@ -173,7 +185,8 @@ static void setup_reserves(void)
 			managed[nodes[n]->zones[i].type] = nodes[n]->zones[i].managed_pages;
 		wm_reserve(managed, lowmem_reserve_ratio, reserve);
 		for (u32 i = 0; i < nodes[n]->nr_zones; i++)
-			memcpy(nodes[n]->zones[i].lowmem_reserve, reserve[nodes[n]->zones[i].type], sizeof(reserve[0]));
+			memcpy(nodes[n]->zones[i].lowmem_reserve, reserve[nodes[n]->zones[i].type],
+			       sizeof(reserve[0]));
 	}
 }
 
@@ -182,7 +195,8 @@ void zones_setup_marks(void)
 	static struct wm_zone wm[MAX_NODES * MAX_ZONES]; /* boot, then writers of /proc/sys only */
 
 	for (u32 i = 0; i < nr_all_zones; i++)
-		wm[i] = (struct wm_zone){ .managed = all_zones[i]->managed_pages, .is_high = all_zones[i]->is_high };
+		wm[i] = (struct wm_zone){ .managed = all_zones[i]->managed_pages,
+					  .is_high = all_zones[i]->is_high };
 	if (!min_free_set)
 		min_free_kbytes = (long)wm_min_free_kbytes(wm, (int)nr_all_zones);
 	wm_set(wm, (int)nr_all_zones, (unsigned long)min_free_kbytes);
@@ -194,8 +208,8 @@ void zones_setup_marks(void)
 		for (int c = 0; c < NR_ZONE_TYPES; c++)
 			z->fast_mark[c] = z->watermark[WMARK_LOW] + z->lowmem_reserve[c];
 		z->inactive_ratio = wm_inactive_ratio(z->managed_pages);
-		z->dirty_balance_reserve =
-			wm_dirty_balance_reserve(z->managed_pages, z->watermark[WMARK_HIGH], z->lowmem_reserve);
+		z->dirty_balance_reserve = wm_dirty_balance_reserve(
+			z->managed_pages, z->watermark[WMARK_HIGH], z->lowmem_reserve);
 		for (u32 cpu = 0; cpu < max(nr_possible_cpus, 1u); cpu++)
 			pcp_block[cpu][i].stat_threshold =
 				wm_stat_threshold(max(nr_possible_cpus, 1u), z->managed_pages);
@@ -212,7 +226,8 @@ TUNABLE("vm/min_free_kbytes", min_free_kbytes, 0, 1l << 32, min_free_changed);
 static int lowmem_ratio_show(struct seq *seq)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(lowmem_reserve_ratio); i++)
-		seq_printf(seq, "%ld%c", lowmem_reserve_ratio[i], i + 1 < ARRAY_SIZE(lowmem_reserve_ratio) ? '\t' : '\n');
+		seq_printf(seq, "%ld%c", lowmem_reserve_ratio[i],
+			   i + 1 < ARRAY_SIZE(lowmem_reserve_ratio) ? '\t' : '\n');
 	return 0;
 }
 
@@ -241,7 +256,10 @@ static ssize_t lowmem_ratio_store(const char *text, size_t n, long index)
 }
 SHOW("/proc/sys/vm/lowmem_reserve_ratio", 0644, lowmem_ratio_show, lowmem_ratio_store);
 
-/* The buddy under the zone's lock. A debugging aid: the section is as long as the free lists (debug builds, tests). */
+/*
+ * The buddy under the zone's lock. A debugging aid: the section is as long as the free lists (debug
+ * builds, tests).
+ */
 const char *zone_check(struct zone *zone)
 {
 	unsigned long flags;
@@ -249,7 +267,8 @@ const char *zone_check(struct zone *zone)
 
 	spin_lock_irqsave_l(&zone->lock, flags, "zone_check");
 	what = buddy_check(&zone->buddy, 64);
-	if (!what && zone->buddy.nr_free_pages != (unsigned long)atomic_long_read(&zone->vm_stat[NR_FREE_PAGES]))
+	if (!what && zone->buddy.nr_free_pages !=
+			     (unsigned long)atomic_long_read(&zone->vm_stat[NR_FREE_PAGES]))
 		what = "NR_FREE_PAGES differs from the buddy";
 	if (!what && zone->buddy.nr_free_pages > zone->managed_pages)
 		what = "more pages free than managed";

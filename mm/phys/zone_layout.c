@@ -2,9 +2,11 @@
 /*
  * zone_layout.c - zone boundaries as data (pure: compiles on the host).
  *
- * Problem: the documents measured machines with DMA, Normal, High and Movable zones; x86-64 has DMA, DMA32 and Normal.
- * Idea: a layout is a list of pfn ranges with a type. A zone of a node is the intersection of one range with the node's
- * memory, so neither the allocator nor reclaim knows which layout is in force.
+ * Problem: the documents measured machines with DMA, Normal, High and Movable zones; x86-64 has
+ * DMA, DMA32 and Normal.
+ * Idea: a layout is a list of pfn ranges with a type. A zone of a node is the intersection of one
+ * range with the node's memory, so neither the allocator nor reclaim knows which layout is in
+ * force.
  * Source: [facts 1.1, 8]; movablecore as documented for Linux's boot parameter of that name.
  */
 #include "mm/phys/zone_layout.h"
@@ -36,13 +38,16 @@ static u64 parse_size(const char *s, const char **end)
 	for (; *s >= '0' && *s <= '9'; s++)
 		v = v * 10 + (u64)(*s - '0');
 	switch (*s) {
-	case 'g': case 'G':
+	case 'g':
+	case 'G':
 		v <<= 10;
 		fallthrough;
-	case 'm': case 'M':
+	case 'm':
+	case 'M':
 		v <<= 10;
 		fallthrough;
-	case 'k': case 'K':
+	case 'k':
+	case 'K':
 		v <<= 10;
 		s++;
 	}
@@ -52,7 +57,8 @@ static u64 parse_size(const char *s, const char **end)
 
 int zone_layout_parse(struct zone_layout *l, const char *text)
 {
-	static const char *const names[NR_ZONE_TYPES] = { "dma:", "dma32:", "normal:", "high:", "movable:" };
+	static const char *const names[NR_ZONE_TYPES] = { "dma:", "dma32:", "normal:", "high:",
+							  "movable:" };
 	struct zone_layout n = { .custom = true };
 	unsigned long pfn = 0;
 	bool high = false;
@@ -91,7 +97,8 @@ phys_addr_t zone_layout_low_end(void)
 	return 0;
 }
 
-void movable_split(unsigned long want, const unsigned long *pages, unsigned long *take, int nr_nodes)
+void movable_split(unsigned long want, const unsigned long *pages, unsigned long *take,
+		   int nr_nodes)
 {
 	int open = 0;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * zone_layout.h - where zones begin and end: data, not code. The ordinary layout splits by address (16 MiB, 4 GiB);
- * zones=dma:16M,normal:208M,high:276M,movable:12M gives sizes from address 0 upwards and knows High.
+ * zone_layout.h - where zones begin and end: data, not code. The ordinary layout splits by address
+ * (16 MiB, 4 GiB); zones=dma:16M,normal:208M,high:276M,movable:12M gives sizes from address 0
+ * upwards and knows High.
  */
 #ifndef MM_PHYS_ZONE_LAYOUT_H
 #define MM_PHYS_ZONE_LAYOUT_H
@@ -10,7 +11,7 @@
 
 #define LAYOUT_MAX_ZONES 5
 struct zone_span {
-	u32 type;    /* enum zone_type */
+	u32 type; /* enum zone_type */
 	bool is_high;
 	unsigned long start_pfn, end_pfn;
 };
@@ -28,9 +29,11 @@ int zone_layout_parse(struct zone_layout *l, const char *text);
 phys_addr_t zone_layout_low_end(void);
 
 /*
- * movablecore=: pages of Movable each node gives, spread evenly; a node too small gives all but what it keeps and the
- * others take over the rest. pages[n] = pages of node n; take[n] receives the result.
+ * movablecore=: pages of Movable each node gives, spread evenly; a node too small gives all but
+ * what it keeps and the others take over the rest. pages[n] = pages of node n; take[n] receives the
+ * result.
  */
-void movable_split(unsigned long want, const unsigned long *pages, unsigned long *take, int nr_nodes);
+void movable_split(unsigned long want, const unsigned long *pages, unsigned long *take,
+		   int nr_nodes);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * direct.c - an allocation that found nothing gives memory back itself.
  *
- * Idea (a simple first form): walk the inactive file list of each zone from its cold end in batches of 32, harder from
- * round to round. A page used since it was last looked at gets another trip; a clean, unmapped one leaves the page cache.
- * When the inactive list is shorter than the active one it is refilled from there. Then the shrinkers.
- * Dirty, mapped and anonymous pages are left alone; writing and swapping come with the full reclaim.
+ * Idea (a simple first form): walk the inactive file list of each zone from its cold end in batches
+ * of 32, harder from round to round. A page used since it was last looked at gets another trip; a
+ * clean, unmapped one leaves the page cache. When the inactive list is shorter than the active one
+ * it is refilled from there. Then the shrinkers. Dirty, mapped and anonymous pages are left alone;
+ * writing and swapping come with the full reclaim.
  * Locking: lru_lock for taking a batch off; nothing while pages are examined.
  */
 #include "kernel/event.h"
@@ -112,7 +113,8 @@ unsigned long reclaim_pages(struct zonelist *zl, enum zone_type class, unsigned 
 	return freed;
 }
 
-static unsigned long direct_reclaim(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_type class)
+static unsigned long direct_reclaim(struct zonelist *zl, gfp_t gfp, unsigned int order,
+				    enum zone_type class)
 {
 	unsigned long freed = reclaim_pages(zl, class, SWAP_CLUSTER_MAX);
 
@@ -121,7 +123,8 @@ static unsigned long direct_reclaim(struct zonelist *zl, gfp_t gfp, unsigned int
 	return freed;
 }
 
-static const struct pressure_ops simple_pressure = { .direct_reclaim = direct_reclaim, .oom = oom_kill };
+static const struct pressure_ops simple_pressure = { .direct_reclaim = direct_reclaim,
+						     .oom = oom_kill };
 
 void reclaim_init(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* drop.c - /proc/sys/vm/drop_caches: 1 clean page cache, 2 slabs that can shrink, 3 both; and the LRU's validator. */
+/*
+ * drop.c - /proc/sys/vm/drop_caches: 1 clean page cache, 2 slabs that can shrink, 3 both; and the
+ * LRU's validator.
+ */
 #include "kernel/param.h"
 #include "lib/errno.h"
 #include "lib/parse.h"

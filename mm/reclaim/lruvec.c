@@ -2,23 +2,27 @@
 /*
  * lruvec.c - the LRU lists and the way on and off them.
  *
- * Problem: every page of a program goes onto a list when it is born and off when it dies, under one lock per zone that is
- * taken with interrupts off (the end of writeback in the disk's interrupt rotates pages). Idea: births collect in a per-CPU
- * batch, deaths come in arrays anyway; each batch is one lock. Reclaimers and mlock see pages only once they are on a list.
+ * Problem: every page of a program goes onto a list when it is born and off when it dies, under one
+ * lock per zone that is taken with interrupts off (the end of writeback in the disk's interrupt
+ * rotates pages). Idea: births collect in a per-CPU batch, deaths come in arrays anyway; each batch
+ * is one lock. Reclaimers and mlock see pages only once they are on a list.
  *
- * A waiting page carries PG_lru_pending and remembers its slot (in page->lru.next, not in use yet), but no reference:
- * copy-on-write tests reference counts. Whoever drops the last reference takes the page out of the slot:
+ * A waiting page carries PG_lru_pending and remembers its slot (in page->lru.next, not in use yet),
+ * but no reference: copy-on-write tests reference counts. Whoever drops the last reference takes
+ * the page out of the slot:
  *
  *     freer:    cmpxchg(slot, page, NULL) == page  -> the batch never sees it
  *     drainer:  lru_lock; xchg(slot, NULL) == page -> PG_lru, on the list; unlock
  *
- * If the freer loses, the drainer holds lru_lock until the page is on its list; so the freer takes lru_lock and removes it
- * the ordinary way. Should the freer have read a list link instead of the slot, its cmpxchg compares a link with a struct
+ * If the freer loses, the drainer holds lru_lock until the page is on its list; so the freer takes
+ * lru_lock and removes it the ordinary way. Should the freer have read a list link instead of the
+ * slot, its cmpxchg compares a link with a struct
  * page address and fails: a link points into a page, never at its start.
  *
- * Invariants: PG_lru <=> on a list, and then the flags name that list; PG_lru and PG_lru_pending never together outside the
- * lock; nr[] counts pages (a compound page counts all of them).
- * Locking: zone->lru_lock, IRQs off, at most LRU_BATCH pages a time; the batch itself preemption off, never in interrupts.
+ * Invariants: PG_lru <=> on a list, and then the flags name that list; PG_lru and PG_lru_pending
+ * never together outside the lock; nr[] counts pages (a compound page counts all of them).
+ * Locking: zone->lru_lock, IRQs off, at most LRU_BATCH pages a time; the batch itself preemption
+ * off, never in interrupts.
  */
 #include "mm/reclaim/lruvec.h"
 
@@ -77,7 +81,8 @@ static noinline void drain(struct lru_batch *b)
 		if (unlikely(page_test(page, PG_mlocked)))
 			page_set(page, PG_unevictable);
 		/* From waiting to being on a list, in one step. */
-		__atomic_fetch_xor(&page->flags, BIT(PG_lru) | BIT(PG_lru_pending), __ATOMIC_RELAXED);
+		__atomic_fetch_xor(&page->flags, BIT(PG_lru) | BIT(PG_lru_pending),
+				   __ATOMIC_RELAXED);
 		lruvec_add_locked(page_lruvec_in(w.zone, page), page, page_lru_list(page));
 	}
 	walk_unlock(&w);
@@ -249,7 +254,8 @@ void page_lru_rotate(struct page *page)
 	unsigned long flags;
 
 	spin_lock_irqsave_l(&zone->lru_lock, flags, "lru_rotate");
-	if (page_test(page, PG_lru) && !page_test(page, PG_active) && !page_test(page, PG_unevictable)) {
+	if (page_test(page, PG_lru) && !page_test(page, PG_active) &&
+	    !page_test(page, PG_unevictable)) {
 		list_move_tail(&page->lru, &page_lruvec(page)->lists[page_lru_list(page)]);
 		count_vm_event(PGROTATED);
 	}

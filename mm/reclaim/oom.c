@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * oom.c - out of memory: say what the machine looks like, then let sys/ kill the process that gives most back.
+ * oom.c - out of memory: say what the machine looks like, then let sys/ kill the process that gives
+ * most back.
  *
- * One kill at a time: while a victim is still leaving, others wait and try again. A victim that does not leave within a
- * second (it may itself wait for memory) no longer protects the others.
+ * One kill at a time: while a victim is still leaving, others wait and try again. A victim that
+ * does not leave within a second (it may itself wait for memory) no longer protects the others.
  */
 #include "kernel/printk.h"
 #include "kernel/time.h"
@@ -24,36 +25,45 @@ static void report_zone(struct zone *z)
 
 	for (int o = 0; o < MAX_ORDER; o++)
 		blocks[o] = READ_ONCE(z->buddy.area[o].nr_free);
-	pr_info("Node %d %s free:%lukB min:%lukB low:%lukB high:%lukB active_anon:%lukB inactive_anon:%lukB "
-		"active_file:%lukB inactive_file:%lukB unevictable:%lukB managed:%lukB dirty:%lukB writeback:%lukB "
-		"slab_reclaimable:%lukB slab_unreclaimable:%lukB pagetables:%lukB stacks:%lukB shmem:%lukB",
+	pr_info("Node %d %s free:%lukB min:%lukB low:%lukB high:%lukB active_anon:%lukB "
+		"inactive_anon:%lukB "
+		"active_file:%lukB inactive_file:%lukB unevictable:%lukB managed:%lukB dirty:%lukB "
+		"writeback:%lukB "
+		"slab_reclaimable:%lukB slab_unreclaimable:%lukB pagetables:%lukB stacks:%lukB "
+		"shmem:%lukB",
 		z->node->id, z->name, KB(zone_state(z, NR_FREE_PAGES)), KB(z->watermark[WMARK_MIN]),
-		KB(z->watermark[WMARK_LOW]), KB(z->watermark[WMARK_HIGH]), KB(zone_state(z, NR_ACTIVE_ANON)),
-		KB(zone_state(z, NR_INACTIVE_ANON)), KB(zone_state(z, NR_ACTIVE_FILE)),
-		KB(zone_state(z, NR_INACTIVE_FILE)), KB(zone_state(z, NR_UNEVICTABLE)), KB(z->managed_pages),
-		KB(zone_state(z, NR_DIRTY)), KB(zone_state(z, NR_WRITEBACK)), KB(zone_state(z, NR_SLAB_RECLAIMABLE)),
-		KB(zone_state(z, NR_SLAB_UNRECLAIMABLE)), KB(zone_state(z, NR_PAGETABLE)),
-		KB(zone_state(z, NR_KERNEL_STACK)), KB(zone_state(z, NR_SHMEM)));
-	pr_info("Node %d %s: lowmem_reserve[]: %lu %lu %lu %lu %lu", z->node->id, z->name, z->lowmem_reserve[0],
-		z->lowmem_reserve[1], z->lowmem_reserve[2], z->lowmem_reserve[3], z->lowmem_reserve[4]);
-	pr_info("Node %d %s: %lu*4kB %lu*8kB %lu*16kB %lu*32kB %lu*64kB %lu*128kB %lu*256kB %lu*512kB %lu*1024kB "
+		KB(z->watermark[WMARK_LOW]), KB(z->watermark[WMARK_HIGH]),
+		KB(zone_state(z, NR_ACTIVE_ANON)), KB(zone_state(z, NR_INACTIVE_ANON)),
+		KB(zone_state(z, NR_ACTIVE_FILE)), KB(zone_state(z, NR_INACTIVE_FILE)),
+		KB(zone_state(z, NR_UNEVICTABLE)), KB(z->managed_pages),
+		KB(zone_state(z, NR_DIRTY)), KB(zone_state(z, NR_WRITEBACK)),
+		KB(zone_state(z, NR_SLAB_RECLAIMABLE)), KB(zone_state(z, NR_SLAB_UNRECLAIMABLE)),
+		KB(zone_state(z, NR_PAGETABLE)), KB(zone_state(z, NR_KERNEL_STACK)),
+		KB(zone_state(z, NR_SHMEM)));
+	pr_info("Node %d %s: lowmem_reserve[]: %lu %lu %lu %lu %lu", z->node->id, z->name,
+		z->lowmem_reserve[0], z->lowmem_reserve[1], z->lowmem_reserve[2],
+		z->lowmem_reserve[3], z->lowmem_reserve[4]);
+	pr_info("Node %d %s: %lu*4kB %lu*8kB %lu*16kB %lu*32kB %lu*64kB %lu*128kB %lu*256kB "
+		"%lu*512kB %lu*1024kB "
 		"%lu*2048kB %lu*4096kB",
-		z->node->id, z->name, blocks[0], blocks[1], blocks[2], blocks[3], blocks[4], blocks[5], blocks[6],
-		blocks[7], blocks[8], blocks[9], blocks[10]);
+		z->node->id, z->name, blocks[0], blocks[1], blocks[2], blocks[3], blocks[4],
+		blocks[5], blocks[6], blocks[7], blocks[8], blocks[9], blocks[10]);
 }
 
 void mm_report(void)
 {
 	struct zone *z;
 
-	pr_info("Mem-Info: active_anon:%lu inactive_anon:%lu active_file:%lu inactive_file:%lu unevictable:%lu dirty:%lu "
-		"writeback:%lu slab_reclaimable:%lu slab_unreclaimable:%lu mapped:%lu shmem:%lu pagetables:%lu free:%lu",
+	pr_info("Mem-Info: active_anon:%lu inactive_anon:%lu active_file:%lu inactive_file:%lu "
+		"unevictable:%lu dirty:%lu "
+		"writeback:%lu slab_reclaimable:%lu slab_unreclaimable:%lu mapped:%lu shmem:%lu "
+		"pagetables:%lu free:%lu",
 		global_zone_state(NR_ACTIVE_ANON), global_zone_state(NR_INACTIVE_ANON),
 		global_zone_state(NR_ACTIVE_FILE), global_zone_state(NR_INACTIVE_FILE),
-		global_zone_state(NR_UNEVICTABLE), global_zone_state(NR_DIRTY), global_zone_state(NR_WRITEBACK),
-		global_zone_state(NR_SLAB_RECLAIMABLE), global_zone_state(NR_SLAB_UNRECLAIMABLE),
-		global_zone_state(NR_MAPPED), global_zone_state(NR_SHMEM), global_zone_state(NR_PAGETABLE),
-		nr_free_pages());
+		global_zone_state(NR_UNEVICTABLE), global_zone_state(NR_DIRTY),
+		global_zone_state(NR_WRITEBACK), global_zone_state(NR_SLAB_RECLAIMABLE),
+		global_zone_state(NR_SLAB_UNRECLAIMABLE), global_zone_state(NR_MAPPED),
+		global_zone_state(NR_SHMEM), global_zone_state(NR_PAGETABLE), nr_free_pages());
 	for_each_zone(z)
 		report_zone(z);
 	pr_info("%lu pages of RAM, %lu pagecache pages, %lu pages of vmalloc", totalram_pages,

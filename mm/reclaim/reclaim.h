@@ -8,8 +8,8 @@
 /* What reclaim needs from the page cache; mm/cache sets reclaim_ops. */
 struct reclaim_ops {
 	/*
-	 * Takes a clean, unmapped file page nobody else uses out of the cache. => the caller holds one reference and the page is
-	 * off the LRU; true: only the caller's reference is left.
+	 * Takes a clean, unmapped file page nobody else uses out of the cache. => the caller holds
+	 * one reference and the page is off the LRU; true: only the caller's reference is left.
 	 */
 	bool (*drop_page)(struct page *page);
 	/* All clean pages of all mappings; pages freed. => may sleep */
@@ -23,7 +23,10 @@ struct oom_ops {
 	void (*print_tasks)(void);
 	/* A process chosen before has not given its memory back yet. */
 	bool (*victim_alive)(void);
-	/* Chooses the process with the largest claim, says so in the log and kills it. false: there is none to kill. */
+	/*
+	 * Chooses the process with the largest claim, says so in the log and kills it. false: there
+	 * is none to kill.
+	 */
 	bool (*kill)(void);
 };
 extern const struct oom_ops *oom_ops;
@@ -32,7 +35,10 @@ void reclaim_init(void); /* sets pressure_ops; => after the page cache, before t
 void reclaim_checks_init(void); /* registers the validators of LRU, slab and buddy */
 /* Zones, free lists, totals: to the log. => any context */
 void mm_report(void);
-/* Reports and kills somebody, unless somebody is dying already. => may sleep; true: trying again makes sense */
+/*
+ * Reports and kills somebody, unless somebody is dying already. => may sleep; true: trying again
+ * makes sense
+ */
 bool oom_kill(gfp_t gfp, unsigned int order);
 /* At most nr pages from the zones of a list. => may sleep; pages freed */
 unsigned long reclaim_pages(struct zonelist *zl, enum zone_type class, unsigned long nr);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * access.c - the kernel reaches into an address space by address: exec argument pages, ptrace, /proc/PID/mem, populate,
- * futex keys. Pages are faulted in as if the program had touched them and held by a reference while they are used.
+ * access.c - the kernel reaches into an address space by address: exec argument pages, ptrace,
+ * /proc/PID/mem, populate, futex keys. Pages are faulted in as if the program had touched them and
+ * held by a reference while they are used.
  */
 #include "lib/string.h"
 #include "mm/phys/page_alloc.h"
@@ -23,7 +24,8 @@ static struct page *page_behind(struct vma *vma, unsigned long addr, unsigned in
 	if (pte_present(e)) {
 		page = pfn_to_page(pte_pfn(e));
 		if ((flags & FAULT_WRITE) && !pte_write(e) &&
-		    !((flags & FAULT_FORCE) && !pte_special(e) && page_test(page, PG_anon) && page_mapcount(page) == 1))
+		    !((flags & FAULT_FORCE) && !pte_special(e) && page_test(page, PG_anon) &&
+		      page_mapcount(page) == 1))
 			page = NULL;
 	}
 	if (page)
@@ -42,9 +44,11 @@ struct page *vm_get_page(struct aspace *mm, unsigned long addr, unsigned int fla
 		return ERR_PTR(-EFAULT);
 	if (flags & FAULT_WRITE) {
 		if (!(vma->flags & VM_WRITE) &&
-		    (!(flags & FAULT_FORCE) || !(vma->flags & VM_MAYWRITE) || (vma->flags & VM_MAYSHARE)))
+		    (!(flags & FAULT_FORCE) || !(vma->flags & VM_MAYWRITE) ||
+		     (vma->flags & VM_MAYSHARE)))
 			return ERR_PTR(-EFAULT);
-	} else if (!(vma->flags & VM_ACCESS) && !((flags & FAULT_FORCE) && (vma->flags & VM_MAYREAD))) {
+	} else if (!(vma->flags & VM_ACCESS) &&
+		   !((flags & FAULT_FORCE) && (vma->flags & VM_MAYREAD))) {
 		return ERR_PTR(-EFAULT);
 	}
 	while (!(page = page_behind(vma, addr & PAGE_MASK, flags))) {
@@ -126,7 +130,9 @@ int vm_populate_vma(struct vma *vma, unsigned long start, unsigned long end, uns
 	return 0;
 }
 
-/* Private writable memory is populated with pages of its own, other memory with what a read finds. */
+/*
+ * Private writable memory is populated with pages of its own, other memory with what a read finds.
+ */
 static unsigned int populate_flags(const struct vma *vma)
 {
 	return vma_flags_private_writable(vma->flags) ? FAULT_WRITE : 0;
@@ -144,7 +150,8 @@ void vm_populate(struct aspace *mm, unsigned long start, size_t len)
 			break;
 		if (!(vma->flags & VM_ACCESS) || (vma->flags & VM_PFNMAP))
 			continue;
-		if (vm_populate_vma(vma, max(addr, vma->start), min(end, vma->end), populate_flags(vma)))
+		if (vm_populate_vma(vma, max(addr, vma->start), min(end, vma->end),
+				    populate_flags(vma)))
 			break;
 	}
 	up_read(&mm->lock);
@@ -173,7 +180,8 @@ int vm_futex_key(unsigned long addr, int shared, struct futex_key *key)
 		page = vm_get_page(mm, addr, vma->flags & VM_WRITE ? FAULT_WRITE : 0);
 		if (!IS_ERR(page)) {
 			key->object = vma->mapping;
-			key->offset = ((u64)vma_index(vma, addr) << PAGE_SHIFT) | offset_in_page(addr);
+			key->offset =
+				((u64)vma_index(vma, addr) << PAGE_SHIFT) | offset_in_page(addr);
 			key->shared = 1;
 			page_put(page);
 		} else {

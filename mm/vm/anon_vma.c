@@ -2,10 +2,11 @@
 /*
  * anon_vma.c - which VMAs can map an anonymous page.
  *
- * Problem: a page born in one process is after fork mapped by its children and theirs. From the page we must find all
- * those entries, without searching every process, and without a link per page and process. Idea: a tree of anon_vmas that
- * follows fork. A VMA is attached to one anon_vma; pages it faults in belong to that one. Fork gives the child's VMA a new
- * anon_vma below the parent's:
+ * Problem: a page born in one process is after fork mapped by its children and theirs. From the
+ * page we must find all those entries, without searching every process, and without a link per page
+ * and process. Idea: a tree of anon_vmas that follows fork. A VMA is attached to one anon_vma;
+ * pages it faults in belong to that one. Fork gives the child's VMA a new anon_vma below the
+ * parent's:
  *
  *        A  (vma of the shell)            page of A: mapped in the subtree of A only
  *       / \
@@ -13,18 +14,22 @@
  *          |
  *          D  (vma of C's child)
  *
- * Claim: every VMA that maps a page of X is attached inside X's subtree. A page gets into a VMA by a fault (X is the VMA's
- * own) or by fork from a VMA inside X's subtree, and fork attaches below it; splitting, moving and joining keep the
- * anon_vma. So a walk of the subtree finds all, and a child's new pages never cost a look at its parent or siblings.
+ * Claim: every VMA that maps a page of X is attached inside X's subtree. A page gets into a VMA by
+ * a fault (X is the VMA's own) or by fork from a VMA inside X's subtree, and fork attaches below
+ * it; splitting, moving and joining keep the anon_vma. So a walk of the subtree finds all, and a
+ * child's new pages never cost a look at its parent or siblings.
  *
- * Size: a node without VMA, without mapped pages and with one child is spliced out (its child moves up): no page needs
- * it. So the tree has at most as many nodes as twice the VMAs plus the nodes that still own mapped pages: a daemon that
- * forks and exits a thousand times in a row leaves no chain of a thousand nodes.
+ * Size: a node without VMA, without mapped pages and with one child is spliced out (its child moves
+ * up): no page needs it. So the tree has at most as many nodes as twice the VMAs plus the nodes
+ * that still own mapped pages: a daemon that forks and exits a thousand times in a row leaves no
+ * chain of a thousand nodes.
  *
- * Counting: refs = attached VMAs + pages mapped somewhere (one each, given at the first mapping, returned when mapcount
- * falls back to none) + children + temporary holders. The root is never spliced: its mutex guards the whole tree.
- * Lookup from a page: memory of an anon_vma stays an anon_vma for a grace period (TYPESAFE_RCU), so a reader may try to
- * take a reference and then check that the page is still mapped and still says so.
+ * Counting: refs = attached VMAs + pages mapped somewhere (one each, given at the first mapping,
+ * returned when mapcount falls back to none) + children + temporary holders. The root is never
+ * spliced: its mutex guards the whole tree.
+ * Lookup from a page: memory of an anon_vma stays an anon_vma for a grace period (TYPESAFE_RCU), so
+ * a reader may try to take a reference and then check that the page is still mapped and still says
+ * so.
  */
 #include "kernel/rcu.h"
 #include "mm/kmem/slab.h"
@@ -34,7 +39,8 @@ static struct slab_cache *anon_vma_cache;
 
 void anon_vma_init(void)
 {
-	anon_vma_cache = slab_create("anon_vma", sizeof(struct anon_vma), 8, SLAB_TYPESAFE_RCU, NULL);
+	anon_vma_cache =
+		slab_create("anon_vma", sizeof(struct anon_vma), 8, SLAB_TYPESAFE_RCU, NULL);
 	BUG_ON(!anon_vma_cache);
 }
 
@@ -143,13 +149,17 @@ int anon_vma_fork(struct vma *child, const struct vma *parent)
 	return 0;
 }
 
-/* Takes a node out of the middle when nothing but its one child needs it. => reference held, returned by the caller */
+/*
+ * Takes a node out of the middle when nothing but its one child needs it. => reference held,
+ * returned by the caller
+ */
 static void anon_vma_splice(struct anon_vma *av)
 {
 	struct anon_vma *root = av->root, *child;
 
 	mutex_lock(&root->lock);
-	if (av->parent && atomic_read(&av->refs) == 2 && list_empty(&av->vmas) && list_is_singular(&av->children)) {
+	if (av->parent && atomic_read(&av->refs) == 2 && list_empty(&av->vmas) &&
+	    list_is_singular(&av->children)) {
 		child = list_first_entry(&av->children, struct anon_vma, sibling);
 		child->parent = av->parent; /* the parent's count for av becomes the child's */
 		list_move_tail(&child->sibling, &av->parent->children);
@@ -160,7 +170,10 @@ static void anon_vma_splice(struct anon_vma *av)
 	mutex_unlock(&root->lock);
 }
 
-/* Returns the parent, whose count for av the caller puts. It is read under the lock: splicing may just give av another. */
+/*
+ * Returns the parent, whose count for av the caller puts. It is read under the lock: splicing may
+ * just give av another.
+ */
 static struct anon_vma *anon_vma_free(struct anon_vma *av)
 {
 	struct anon_vma *parent = READ_ONCE(av->parent);

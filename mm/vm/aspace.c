@@ -6,9 +6,9 @@
  *   threads share it: users                      at 0: everything is unmapped, pages and tables go
  *   kernel threads borrow its tables: refs       at 0: the struct and the top table go
  *
- * All users together hold one of the refs. A kernel thread keeps running on the tables of whoever ran before it (no TLB
- * flush); the scheduler takes and drops refs through the hooks set here. What such a borrower has loaded is an address
- * space without user half once the last user is gone.
+ * All users together hold one of the refs. A kernel thread keeps running on the tables of whoever
+ * ran before it (no TLB flush); the scheduler takes and drops refs through the hooks set here. What
+ * such a borrower has loaded is an address space without user half once the last user is gone.
  */
 #include "kernel/param.h"
 #include "lib/string.h"
@@ -96,7 +96,10 @@ struct aspace *aspace_fork(struct aspace *old)
 	return mm;
 }
 
-/* The last user is gone: nobody else can look up a VMA here (rmap may still come until it is unlinked). */
+/*
+ * The last user is gone: nobody else can look up a VMA here (rmap may still come until it is
+ * unlinked).
+ */
 static void exit_mmap(struct aspace *mm)
 {
 	struct tlb_gather g;
@@ -112,7 +115,9 @@ static void exit_mmap(struct aspace *mm)
 	list_for_each_entry(vma, &mm->vma_list, list) {
 		rmap_unlink(vma);
 		pt_free_range(&g, vma->start, vma->end, 0,
-			      list_is_last(&vma->list, &mm->vma_list) ? 0 : list_next_entry(vma, list)->start);
+			      list_is_last(&vma->list, &mm->vma_list)
+				      ? 0
+				      : list_next_entry(vma, list)->start);
 	}
 	tlb_gather_finish(&g);
 	list_for_each_entry_safe(vma, next, &mm->vma_list, list)
@@ -163,7 +168,8 @@ static void switch_mm(struct aspace *prev, struct aspace *next)
 
 unsigned long vm_rss(struct aspace *mm)
 {
-	long rss = atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) + atomic_long_read(&mm->rss_shmem);
+	long rss = atomic_long_read(&mm->rss_anon) + atomic_long_read(&mm->rss_file) +
+		   atomic_long_read(&mm->rss_shmem);
 
 	rss = max(rss, 0l); /* an entry can be counted out before it was counted in */
 	if ((unsigned long)rss > mm->hiwater_rss)

@@ -2,7 +2,8 @@
 /*
  * aspace.h - an address space: VMAs, page tables, counters. Front door of mm/vm.
  *
- * Locks: (w) aspace->lock held for writing to change, reading to look  (p) page-table lock  (a) atomic
+ * Locks: (w) aspace->lock held for writing to change, reading to look (p) page-table lock (a)
+ * atomic
  */
 #ifndef MM_VM_ASPACE_H
 #define MM_VM_ASPACE_H
@@ -34,8 +35,8 @@
 #define VM_PFNMAP 0x400ul
 #define VM_STACK VM_GROWSDOWN
 #define VM_DONTDUMP 0x04000000ul
-#define VM_MAYSHARE 0x80ul       /* made with MAP_SHARED, even when the file cannot be written */
-#define VM_ACCOUNT 0x100000ul    /* counts towards Committed_AS */
+#define VM_MAYSHARE 0x80ul    /* made with MAP_SHARED, even when the file cannot be written */
+#define VM_ACCOUNT 0x100000ul /* counts towards Committed_AS */
 #define VM_MERGEABLE 0x80000000ul
 
 struct file; /* fs/vfs.h */
@@ -51,53 +52,56 @@ struct vm_file_ops { /* file references, given by fs at boot (upward hook) */
 	/* The rest may be NULL. VM_READ | VM_WRITE as the file was opened (NULL: both). */
 	u32 (*modes)(struct file *f);
 	int (*fsync)(struct file *f, u64 from, u64 to); /* msync(MS_SYNC): 0 or -errno */
-	void (*accessed)(struct file *f);               /* mmap: access time */
+	void (*accessed)(struct file *f);		/* mmap: access time */
 };
 extern const struct vm_file_ops *vm_file_ops;
 
 struct vma {
 	unsigned long start, end; /* page aligned, end exclusive (w) */
 	struct aspace *mm;
-	struct rb_node node;      /* (w) by address, augmented with the largest gap */
-	unsigned long gap;        /* (w) largest own_gap of the subtree */
-	unsigned long own_gap;    /* (w) free bytes right below, guard of a growing stack excluded */
-	struct list_head list;    /* (w) in address order */
-	unsigned long flags;      /* VM_* (w) */
+	struct rb_node node; /* (w) by address, augmented with the largest gap */
+	unsigned long gap;   /* (w) largest own_gap of the subtree */
+	/* (w) free bytes right below, guard of a growing stack excluded */
+	unsigned long own_gap;
+	struct list_head list; /* (w) in address order */
+	unsigned long flags;   /* VM_* (w) */
 	pgprot_t prot;
-	unsigned long pgoff;      /* offset in the mapping in pages; for anonymous: start >> 12 at creation */
-	struct file *file;        /* NULL for anonymous */
-	struct mapping *mapping;  /* file's pages */
+	/* offset in the mapping in pages; for anonymous: start >> 12 at creation */
+	unsigned long pgoff;
+	struct file *file;	 /* NULL for anonymous */
+	struct mapping *mapping; /* file's pages */
 	struct rb_node i_mmap_node;
 	unsigned long i_mmap_subtree_last;
 	struct anon_vma *anon_vma;
 	struct list_head anon_chain;
 	struct mempolicy *policy;
-	const char *name;         /* "[stack]", "[heap]" is derived; NULL */
+	const char *name;		/* "[stack]", "[heap]" is derived; NULL */
 	void (*close)(struct vma *vma); /* SysV shm attach counts */
 	void (*open)(struct vma *vma);
 	void *private;
 };
 
 struct aspace {
-	struct arch_mm arch;      /* first */
-	struct rwsem lock;        /* RANK_MMAP */
-	struct rb_root vmas;      /* (w) */
+	struct arch_mm arch; /* first */
+	struct rwsem lock;   /* RANK_MMAP */
+	struct rb_root vmas; /* (w) */
 	struct list_head vma_list;
-	struct vma *cached;       /* last hit; a hint */
+	struct vma *cached; /* last hit; a hint */
 	u32 nr_vmas;
-	spinlock_t pt_lock;       /* RANK_PGTABLE: page tables */
-	atomic_t users;           /* threads using it: at 0 the mappings go (exit_mmap) */
-	atomic_t refs;            /* + lazy users: at 0 the struct and pgd go */
+	spinlock_t pt_lock; /* RANK_PGTABLE: page tables */
+	atomic_t users;	    /* threads using it: at 0 the mappings go (exit_mmap) */
+	atomic_t refs;	    /* + lazy users: at 0 the struct and pgd go */
 	unsigned long mmap_base, brk_start, brk, stack_top, stack_start;
-	unsigned long arg_start, arg_end, env_start, env_end, start_code, end_code, start_data, end_data;
-	atomic_long_t rss_anon, rss_file, rss_shmem; /* (a) pages */
+	unsigned long arg_start, arg_end, env_start, env_end, start_code, end_code, start_data,
+		end_data;
+	atomic_long_t rss_anon, rss_file, rss_shmem;				    /* (a) pages */
 	unsigned long hiwater_rss, total_vm, locked_vm, data_vm, stack_vm, exec_vm; /* pages (w) */
 	atomic_long_t pt_pages;
-	unsigned long def_flags;  /* MCL_FUTURE */
+	unsigned long def_flags;					    /* MCL_FUTURE */
 	unsigned long rlimit_as, rlimit_data, rlimit_stack, rlimit_memlock; /* bytes; set by sys */
 	struct file *exe_file;
 	u64 auxv[48];
-	struct list_head node;    /* all address spaces (OOM, debug) */
+	struct list_head node; /* all address spaces (OOM, debug) */
 	bool oom_reaped;
 };
 
@@ -105,31 +109,36 @@ struct aspace {
 extern struct list_head aspace_list;
 extern spinlock_t aspace_list_lock;
 
-struct aspace *aspace_create(void);   /* users = refs = 1; NULL when out of memory */
+struct aspace *aspace_create(void); /* users = refs = 1; NULL when out of memory */
 /* fork: copies VMAs and page tables (COW). ERR_PTR. => takes old->lock */
 struct aspace *aspace_fork(struct aspace *old);
 static inline void aspace_get(struct aspace *mm)
 {
 	atomic_inc(&mm->users);
 }
-void aspace_put(struct aspace *mm);   /* may sleep; last user unmaps everything */
-void aspace_grab(struct aspace *mm);  /* lazy reference */
-void aspace_drop(struct aspace *mm);  /* any context (deferred free) */
+void aspace_put(struct aspace *mm);  /* may sleep; last user unmaps everything */
+void aspace_grab(struct aspace *mm); /* lazy reference */
+void aspace_drop(struct aspace *mm); /* any context (deferred free) */
 /* Make mm the current thread's address space (exec, vfork child). */
 void aspace_use(struct aspace *mm);
 
 struct vma *vma_find(struct aspace *mm, unsigned long addr); /* first with end > addr; => lock */
-/* mmap/munmap/mprotect/... as the system calls, errors included. Addresses returned or -errno. => take mm->lock themselves */
-long vm_mmap(struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot, int flags, u64 offset);
 /*
- * The same into any address space, with extra VM_ flags and a name, for exec and shm. private data for close/open hooks
- * are set by the caller under lock through vma_find.
+ * mmap/munmap/mprotect/... as the system calls, errors included. Addresses returned or -errno. =>
+ * take mm->lock themselves
  */
-long vm_map(struct aspace *mm, struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot,
-	    int flags, u64 offset, unsigned long vm_flags, const char *name);
+long vm_mmap(struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot,
+	     int flags, u64 offset);
+/*
+ * The same into any address space, with extra VM_ flags and a name, for exec and shm. private data
+ * for close/open hooks are set by the caller under lock through vma_find.
+ */
+long vm_map(struct aspace *mm, struct file *file, struct mapping *mapping, unsigned long addr,
+	    size_t len, int prot, int flags, u64 offset, unsigned long vm_flags, const char *name);
 int vm_munmap(unsigned long addr, size_t len);
 int vm_mprotect(unsigned long addr, size_t len, int prot);
-long vm_mremap(unsigned long old, size_t old_len, size_t new_len, int flags, unsigned long new_addr);
+long vm_mremap(unsigned long old, size_t old_len, size_t new_len, int flags,
+	       unsigned long new_addr);
 long vm_brk(unsigned long brk); /* the new or the current break */
 int vm_madvise(struct aspace *mm, unsigned long addr, size_t len, int advice);
 int vm_mlock(unsigned long addr, size_t len, int onfault);
@@ -139,19 +148,31 @@ int vm_munlockall(void);
 int vm_mincore(unsigned long addr, size_t len, unsigned char __user *vec);
 int vm_msync(unsigned long addr, size_t len, int flags);
 /* mempolicy.c: NUMA system calls */
-long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask, unsigned long maxnode, unsigned flags);
+long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask,
+	      unsigned long maxnode, unsigned flags);
 long vm_set_mempolicy(int mode, const unsigned long __user *mask, unsigned long maxnode);
-long vm_get_mempolicy(int __user *mode, unsigned long __user *mask, unsigned long maxnode, unsigned long addr, unsigned long flags);
-void mempolicy_put(struct mempolicy *pol);                 /* NULL is fine */
-struct mempolicy *mempolicy_get(struct mempolicy *pol);    /* the same policy: they never change once made */
-/* move_pages(2) in mm: with nodes NULL only the status; moving is answered with -EBUSY per page for now. */
-long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pages, const int __user *nodes,
-		   int __user *status, int flags);
+long vm_get_mempolicy(int __user *mode, unsigned long __user *mask, unsigned long maxnode,
+		      unsigned long addr, unsigned long flags);
+void mempolicy_put(struct mempolicy *pol); /* NULL is fine */
+/* the same policy: they never change once made */
+struct mempolicy *mempolicy_get(struct mempolicy *pol);
+/*
+ * move_pages(2) in mm: with nodes NULL only the status; moving is answered with -EBUSY per page for
+ * now.
+ */
+long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pages,
+		   const int __user *nodes, int __user *status, int flags);
 /* exec: stack VMA of the new address space at its top. Returns 0 or -errno. */
 int vm_setup_stack(struct aspace *mm, unsigned long top);
-/* Kernel access to another address space (exec argument pages, ptrace, /proc/PID/mem, environ). Bytes copied. */
+/*
+ * Kernel access to another address space (exec argument pages, ptrace, /proc/PID/mem, environ).
+ * Bytes copied.
+ */
 size_t vm_access(struct aspace *mm, unsigned long addr, void *buf, size_t n, int write);
-/* Unique key of a futex word: shared mappings by (mapping, offset), private by (aspace, address). => may fault. */
+/*
+ * Unique key of a futex word: shared mappings by (mapping, offset), private by (aspace, address).
+ * => may fault.
+ */
 struct futex_key {
 	void *object;
 	unsigned long offset;
@@ -159,7 +180,9 @@ struct futex_key {
 };
 int vm_futex_key(unsigned long addr, int shared, struct futex_key *key);
 
-/* Validator: tree, entries, counts. NULL or what is wrong (also logged). => sole user, or lock held */
+/*
+ * Validator: tree, entries, counts. NULL or what is wrong (also logged). => sole user, or lock held
+ */
 const char *aspace_check(struct aspace *mm);
 
 void vm_init(void); /* caches, zero page, fault_ops, mempolicy hook */
@@ -168,7 +191,7 @@ void vm_unmap_mapping(struct mapping *m, unsigned long first, unsigned long last
 /* show helpers for /proc/PID: print into seq; mm from a process. */
 struct seq;
 unsigned long vm_committed_pages(void); /* Committed_AS */
-unsigned long vm_commit_limit(void);    /* CommitLimit */
+unsigned long vm_commit_limit(void);	/* CommitLimit */
 /* May npages more be promised under vm/overcommit_memory? vm_flags without VM_ACCOUNT: always. */
 bool vm_may_commit(unsigned long vm_flags, unsigned long npages);
 /* Resident pages now; also raises hiwater_rss. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * check.c - validator of one address space: the VMA tree, the entries against the VMAs (nothing outside, nothing writable
- * where writing is forbidden, every anonymous page numbered for its place), and the resident counts against the entries.
+ * check.c - validator of one address space: the VMA tree, the entries against the VMAs (nothing
+ * outside, nothing writable where writing is forbidden, every anonymous page numbered for its
+ * place), and the resident counts against the entries.
  */
 #include "kernel/printk.h"
 #include "mm/phys/zone.h"
@@ -80,14 +81,17 @@ const char *aspace_check(struct aspace *mm)
 	w.vma = NULL;
 	if (!c.wrong)
 		pt_walk(&w, &check_ops, from, USER_TOP);
-	if (!c.wrong && (c.anon != atomic_long_read(&mm->rss_anon) || c.file != atomic_long_read(&mm->rss_file) ||
+	if (!c.wrong && (c.anon != atomic_long_read(&mm->rss_anon) ||
+			 c.file != atomic_long_read(&mm->rss_file) ||
 			 c.shmem != atomic_long_read(&mm->rss_shmem)))
 		c.wrong = "resident counts";
 	if (!c.wrong && total != mm->total_vm)
 		c.wrong = "total_vm";
 	if (c.wrong)
-		pr_err("aspace_check: %s (at %#lx; anon %ld/%ld file %ld/%ld shmem %ld/%ld total %lu/%lu)", c.wrong, c.where,
-		       c.anon, atomic_long_read(&mm->rss_anon), c.file, atomic_long_read(&mm->rss_file), c.shmem,
-		       atomic_long_read(&mm->rss_shmem), total, mm->total_vm);
+		pr_err("aspace_check: %s (at %#lx; anon %ld/%ld file %ld/%ld shmem %ld/%ld total "
+		       "%lu/%lu)",
+		       c.wrong, c.where, c.anon, atomic_long_read(&mm->rss_anon), c.file,
+		       atomic_long_read(&mm->rss_file), c.shmem, atomic_long_read(&mm->rss_shmem),
+		       total, mm->total_vm);
 	return c.wrong;
 }

@@ -5,13 +5,16 @@
  * The entry is present and read-only, the VMA allows writing. Why is it read-only?
  *   zero page                          -> a cleared page of our own
  *   shared mapping of a file           -> the owner hears of the write, the entry becomes writable
- *   anonymous page, mapped here alone  -> nobody else is left: it becomes writable as it is (no copy)
+ *   anonymous page, mapped here alone -> nobody else is left: it becomes writable as it is (no
+ *   copy)
  *   anonymous page, mapped elsewhere   -> copy; fork shared it
  *   page of a file, private mapping    -> copy
  *
- * Alone means mapcount 1: only a fork of this very address space could add a mapping, and fork excludes faults by
- * aspace->lock; others can only go away. (A page in the swap cache has a second life and is copied.)
- * Replacing an entry: clear, flush, set, so that no processor ever writes to the old page after the new one is visible.
+ * Alone means mapcount 1: only a fork of this very address space could add a mapping, and fork
+ * excludes faults by aspace->lock; others can only go away. (A page in the swap cache has a second
+ * life and is copied.)
+ * Replacing an entry: clear, flush, set, so that no processor ever writes to the old page after the
+ * new one is visible.
  */
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
@@ -21,7 +24,8 @@
 
 static inline pgprot_t cow_prot(const struct vma *vma)
 {
-	return vma->prot | PTE_DIRTY; /* FAULT_FORCE: vma->prot has no write bit, the copy stays read-only */
+	/* FAULT_FORCE: vma->prot has no write bit, the copy stays read-only */
+	return vma->prot | PTE_DIRTY;
 }
 
 static inline bool same_entry(pte_t *pte, pte_t e)
@@ -32,11 +36,16 @@ static inline bool same_entry(pte_t *pte, pte_t e)
 /* Nobody else maps the anonymous page. */
 static inline bool sole_owner(const struct page *page)
 {
-	return page_test(page, PG_anon) && atomic_read(&page->mapcount) == 0 && !page_test(page, PG_swapcache);
+	return page_test(page, PG_anon) && atomic_read(&page->mapcount) == 0 &&
+	       !page_test(page, PG_swapcache);
 }
 
-/* Same page, writable, if the entry is still what it was (and, for an anonymous one, still ours alone). */
-static bool make_writable(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *alone)
+/*
+ * Same page, writable, if the entry is still what it was (and, for an anonymous one, still ours
+ * alone).
+ */
+static bool make_writable(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e,
+			  struct page *alone)
 {
 	bool same;
 
@@ -78,7 +87,8 @@ static int shared_write(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e
 }
 
 /* Puts copy in the place of old (NULL: zero page). */
-static int replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *old, struct page *copy)
+static int replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *old,
+		   struct page *copy)
 {
 	struct aspace *mm = vma->mm;
 	bool last = false;
@@ -120,7 +130,8 @@ void page_mapping_gone(struct aspace *mm, struct page *page, int last)
 	page_put(page);
 }
 
-static int copy_and_replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *old, struct page *copy)
+static int copy_and_replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e,
+			    struct page *old, struct page *copy)
 {
 	void *from, *to;
 	int err;
@@ -155,5 +166,6 @@ int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, unsigned
 	copy = vma_alloc_page(vma, addr, old ? 0 : __GFP_ZERO);
 	if (!copy)
 		return -ENOMEM;
-	return old ? copy_and_replace(vma, addr, pte, e, old, copy) : replace(vma, addr, pte, e, NULL, copy);
+	return old ? copy_and_replace(vma, addr, pte, e, old, copy)
+		   : replace(vma, addr, pte, e, NULL, copy);
 }

@@ -2,19 +2,22 @@
 /*
  * fault.c - page faults: bringing in what a program may touch, on demand.
  *
- *   address -> VMA -> right? -> entry   none      anonymous: zero page on read, a cleared page on write
- *                                                 file: the cached page (and its cached neighbours), or a private copy
+ *   address -> VMA -> right? -> entry   none      anonymous: zero page on read, a cleared page on
+ *                                                 write
+ *                                                 file: the cached page (and its cached
+ *                                                 neighbours), or a private copy
  *                                       present   written but read-only: cow.c
  *                                       else      PROT_NONE, swap, migration
  *
- * Rule: work (allocate, clear, read, copy) happens without pt_lock; then the lock is taken, the entry is looked at again,
- * and only if it is still what it was, the new one goes in. So two threads may fault on one page; one of them throws its
- * work away.
+ * Rule: work (allocate, clear, read, copy) happens without pt_lock; then the lock is taken, the
+ * entry is looked at again, and only if it is still what it was, the new one goes in. So two
+ * threads may fault on one page; one of them throws its work away.
  *
- * Locking: aspace->lock shared from the VMA lookup to the end (growing the stack takes it exclusively for a moment); for
- * file pages also the mapping's truncate_lock, so that no page is mapped that truncation has already passed.
- * Kernel accesses to user memory come here too. With page faults disabled, or in a context that may not sleep, the answer
- * is -EFAULT at once and the access continues at its fixup.
+ * Locking: aspace->lock shared from the VMA lookup to the end (growing the stack takes it
+ * exclusively for a moment); for file pages also the mapping's truncate_lock, so that no page is
+ * mapped that truncation has already passed. Kernel accesses to user memory come here too. With
+ * page faults disabled, or in a context that may not sleep, the answer is -EFAULT at once and the
+ * access continues at its fixup.
  */
 #include "arch/trap.h"
 #include "arch/uaccess.h"
@@ -43,7 +46,10 @@ struct page *vma_alloc_page(struct vma *vma, unsigned long addr, gfp_t gfp)
 	return alloc_page(gfp);
 }
 
-/* A page nobody has seen yet becomes an anonymous page of the VMA. => anon_vma prepared; before the entry is set */
+/*
+ * A page nobody has seen yet becomes an anonymous page of the VMA. => anon_vma prepared; before the
+ * entry is set
+ */
 void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr)
 {
 	page->flags |= BIT(PG_anon) | BIT(PG_swapbacked) | BIT(PG_uptodate);
@@ -54,7 +60,8 @@ void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr)
 }
 
 /*
- * Counters and LRU, before the entry is set: once it is, another thread may unmap and free the page at any time.
+ * Counters and LRU, before the entry is set: once it is, another thread may unmap and free the page
+ * at any time.
  */
 void page_account_new_anon(struct page *page, struct vma *vma)
 {
@@ -122,7 +129,10 @@ static inline atomic_long_t *file_rss(struct aspace *mm, const struct mapping *m
 	return m->flags & MAPF_SHMEM ? &mm->rss_shmem : &mm->rss_file;
 }
 
-/* Entry of a file page that may be read (SHMEM needs no notice of the first write: shared ones are writable at once). */
+/*
+ * Entry of a file page that may be read (SHMEM needs no notice of the first write: shared ones are
+ * writable at once).
+ */
 static inline pgprot_t file_read_prot(const struct vma *vma)
 {
 	if ((vma->flags & VM_SHARED) && (vma->mapping->flags & MAPF_SHMEM))
@@ -131,8 +141,8 @@ static inline pgprot_t file_read_prot(const struct vma *vma)
 }
 
 /*
- * Maps the cached pages around addr: an aligned window of 16 pages inside the VMA, the file and the table. True when
- * addr's own page was among them. => truncate_lock shared
+ * Maps the cached pages around addr: an aligned window of 16 pages inside the VMA, the file and the
+ * table. True when addr's own page was among them. => truncate_lock shared
  */
 static bool fault_around(struct vma *vma, unsigned long addr, pte_t *pte, unsigned long file_pages)
 {
@@ -147,7 +157,8 @@ static bool fault_around(struct vma *vma, unsigned long addr, pte_t *pte, unsign
 	n = min(n, file_pages - index);
 	pte -= (addr - start) >> PAGE_SHIFT;
 	for (unsigned long done = 0; done < n;) {
-		unsigned int got = pagecache_find_batch(vma->mapping, index + done, n - done, pages + done);
+		unsigned int got =
+			pagecache_find_batch(vma->mapping, index + done, n - done, pages + done);
 
 		done += got;
 	}
@@ -241,7 +252,8 @@ int file_page_mkwrite(struct mapping *m, struct page *page)
 /* => truncate_lock shared */
 static int file_fault_locked(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags)
 {
-	unsigned long index = vma_index(vma, addr), file_pages = PFN_UP(READ_ONCE(vma->mapping->size));
+	unsigned long index = vma_index(vma, addr),
+		      file_pages = PFN_UP(READ_ONCE(vma->mapping->size));
 	bool write = flags & FAULT_WRITE, shared = vma->flags & VM_SHARED, mapped = false;
 	struct aspace *mm = vma->mm;
 	struct page *page;
@@ -265,7 +277,9 @@ static int file_fault_locked(struct vma *vma, unsigned long addr, pte_t *pte, un
 	}
 	spin_lock(&mm->pt_lock);
 	if (pte_none(pte_read(pte))) {
-		map_file_page(vma, page, pte, pte_make(page_to_pfn(page), write ? vma->prot | PTE_DIRTY : file_read_prot(vma)));
+		map_file_page(vma, page, pte,
+			      pte_make(page_to_pfn(page),
+				       write ? vma->prot | PTE_DIRTY : file_read_prot(vma)));
 		mapped = true;
 		if (unlikely(vma->flags & VM_LOCKED))
 			mlock_page(page);
@@ -288,14 +302,18 @@ static int file_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned 
 	return err;
 }
 
-/* The entry is present and allows more or less what was wanted: another thread was faster, or the TLB is old. */
+/*
+ * The entry is present and allows more or less what was wanted: another thread was faster, or the
+ * TLB is old.
+ */
 static int spurious_fault(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e)
 {
 	struct aspace *mm = vma->mm;
 
 	spin_lock(&mm->pt_lock);
 	if (pte_protnone(e) && pte_read(pte).v == e.v && (vma->flags & VM_ACCESS))
-		pte_set(pte, (pte_t){ (e.v & PTE_PFN_MASK) | (vma->prot & ~PTE_WRITE) | (e.v & (PTE_SPECIAL | PTE_DIRTY)) });
+		pte_set(pte, (pte_t){ (e.v & PTE_PFN_MASK) | (vma->prot & ~PTE_WRITE) |
+				      (e.v & (PTE_SPECIAL | PTE_DIRTY)) });
 	spin_unlock(&mm->pt_lock);
 	tlb_flush_page_local(addr);
 	return 0;
@@ -311,7 +329,8 @@ int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags)
 		return -ENOMEM;
 	e = pte_read(pte);
 	if (likely(pte_none(e)))
-		return vma_is_anon(vma) ? anon_fault(vma, addr, pte, flags) : file_fault(vma, addr, pte, flags);
+		return vma_is_anon(vma) ? anon_fault(vma, addr, pte, flags)
+					: file_fault(vma, addr, pte, flags);
 	if (pte_present(e) && (flags & FAULT_WRITE) && !pte_write(e))
 		return fault_cow(vma, addr, pte, e, flags);
 	if (pte_mapped(e))
@@ -324,7 +343,9 @@ int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags)
 /* May the access be made at all? */
 static __always_inline bool access_allowed(const struct vma *vma, unsigned int flags)
 {
-	unsigned long want = flags & FAULT_WRITE ? VM_WRITE : flags & FAULT_EXEC ? VM_EXEC : VM_ACCESS;
+	unsigned long want = flags & FAULT_WRITE  ? VM_WRITE
+			     : flags & FAULT_EXEC ? VM_EXEC
+						  : VM_ACCESS;
 
 	return vma->flags & want;
 }
@@ -341,7 +362,8 @@ struct vma *expand_stack(struct aspace *mm, struct vma *vma, unsigned long addr)
 	if (!(vma->flags & VM_GROWSDOWN) || start < (unsigned long)vm_mmap_min_addr)
 		return NULL;
 	prev = vma_prev(vma);
-	if (prev && !(prev->flags & VM_GROWSDOWN) && (prev->flags & VM_ACCESS) && start - prev->end < STACK_GUARD_GAP)
+	if (prev && !(prev->flags & VM_GROWSDOWN) && (prev->flags & VM_ACCESS) &&
+	    start - prev->end < STACK_GUARD_GAP)
 		return NULL;
 	if (prev && prev->end > start)
 		return NULL;
@@ -373,8 +395,8 @@ static noinline struct vma *find_slow(struct aspace *mm, struct vma *vma, unsign
 }
 
 /*
- * Nothing could be allocated, although the allocator has reclaimed and killed as it could. A victim just dies on its way
- * out; anybody else tries again after others had a turn.
+ * Nothing could be allocated, although the allocator has reclaimed and killed as it could. A victim
+ * just dies on its way out; anybody else tries again after others had a turn.
  */
 static int fault_oom(const struct pt_regs *regs)
 {
@@ -392,16 +414,19 @@ static int bad_access(int *signo, int *si_code, int sig, int code)
 	return -EFAULT;
 }
 
-static int page_fault(struct pt_regs *regs, unsigned long addr, unsigned int error, int *signo, int *si_code)
+static int page_fault(struct pt_regs *regs, unsigned long addr, unsigned int error, int *signo,
+		      int *si_code)
 {
-	unsigned int flags = (error & PF_WRITE ? FAULT_WRITE : 0) | (error & PF_INSTR ? FAULT_EXEC : 0);
+	unsigned int flags =
+		(error & PF_WRITE ? FAULT_WRITE : 0) | (error & PF_INSTR ? FAULT_EXEC : 0);
 	struct thread *t = current;
 	struct aspace *mm = t->mm;
 	struct vma *vma;
 	int err;
 
 	if (unlikely(!user_mode(regs))) {
-		if (!mm || t->arch.pagefault_off || preempt_count() || !(regs->rflags & X86_EFLAGS_IF))
+		if (!mm || t->arch.pagefault_off || preempt_count() ||
+		    !(regs->rflags & X86_EFLAGS_IF))
 			return -EFAULT;
 		if ((error & PF_INSTR) || !extable_find(regs->rip))
 			return -EFAULT;

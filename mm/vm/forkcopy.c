@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * forkcopy.c - fork: the child gets the parent's VMAs and shares its pages until one of them writes.
+ * forkcopy.c - fork: the child gets the parent's VMAs and shares its pages until one of them
+ * writes.
  *
- * Cheap because of what is not done: a page that a fault would find again in the page cache is not copied into the child's
- * table (most children run exec next), so VMAs without anonymous pages cost one object each. Anonymous pages are entered
- * read-only on both sides, with one atomic addition for reference and map count together.
- * Locking: old->lock for writing; old's pt_lock while entries are copied. The child's table is seen by nobody but rmap,
- * which reads single entries.
+ * Cheap because of what is not done: a page that a fault would find again in the page cache is not
+ * copied into the child's table (most children run exec next), so VMAs without anonymous pages cost
+ * one object each. Anonymous pages are entered read-only on both sides, with one atomic addition
+ * for reference and map count together.
+ * Locking: old->lock for writing; old's pt_lock while entries are copied. The child's table is seen
+ * by nobody but rmap, which reads single entries.
  */
 #include "mm/phys/page_alloc.h"
 #include "mm/vm/forkcopy.h"
@@ -15,9 +17,9 @@
 
 struct copy {
 	struct aspace *to;
-	pte_t *dst;        /* entry of the run's first address */
+	pte_t *dst; /* entry of the run's first address */
 	long anon;
-	bool protected;    /* a parent's entry lost its write bit */
+	bool protected; /* a parent's entry lost its write bit */
 };
 
 static int copy_before(struct pt_walk *w, unsigned long addr)
@@ -29,7 +31,8 @@ static int copy_before(struct pt_walk *w, unsigned long addr)
 }
 
 _Static_assert(offsetof(struct page, refs) == offsetof(struct page, mapcount) + 4 &&
-	       offsetof(struct page, mapcount) % 8 == 0, "page_dup_mapping adds to both at once");
+		       offsetof(struct page, mapcount) % 8 == 0,
+	       "page_dup_mapping adds to both at once");
 
 /* One more mapping and one more reference. => already mapped, so the lower half does not carry */
 static __always_inline void page_dup_mapping(struct page *page)

@@ -2,10 +2,12 @@
 /*
  * i_mmap.c - which VMAs map a range of a file: an interval tree per mapping.
  *
- * Problem: truncating pages 10..20 of a file mapped by a thousand processes must visit only the VMAs that overlap. Idea: a
- * red-black tree by first page in which each node keeps the largest last page of its subtree; a subtree that ends before
- * the wanted range begins is skipped. Iteration in order of first page, O(log n + found).
- * Locking: mapping->i_mmap_lock. Also here: taking both rmap locks of a VMA in their order (file, then anonymous).
+ * Problem: truncating pages 10..20 of a file mapped by a thousand processes must visit only the
+ * VMAs that overlap. Idea: a red-black tree by first page in which each node keeps the largest last
+ * page of its subtree; a subtree that ends before the wanted range begins is skipped. Iteration in
+ * order of first page, O(log n + found).
+ * Locking: mapping->i_mmap_lock. Also here: taking both rmap locks of a VMA in their order (file,
+ * then anonymous).
  */
 #include "mm/vm/internal.h"
 

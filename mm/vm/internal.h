@@ -10,7 +10,7 @@
 
 #define VM_ACCESS (VM_READ | VM_WRITE | VM_EXEC)
 #define VM_MAX_MAP_COUNT 65530
-#define VM_MIN_ADDR 65536ul                /* lowest address chosen for anybody */
+#define VM_MIN_ADDR 65536ul		    /* lowest address chosen for anybody */
 #define STACK_GUARD_GAP (256ul * PAGE_SIZE) /* kept free below a growing stack */
 
 #define PROT_READ 1
@@ -99,7 +99,10 @@ struct vma *vma_carve(struct vma *vma, unsigned long start, unsigned long end);
 void vma_resize(struct vma *vma, unsigned long start, unsigned long end);
 /* Joins vma with its neighbours where they are alike. => the VMA that now holds vma's range */
 struct vma *vma_merge(struct vma *vma);
-/* Would a VMA of these properties at [start, start + ...) continue vma (end == start)? And precede it? */
+/*
+ * Would a VMA of these properties at [start, start + ...) continue vma (end == start)? And precede
+ * it?
+ */
 struct vma_like {
 	unsigned long flags, pgoff;
 	struct file *file;
@@ -107,13 +110,15 @@ struct vma_like {
 	struct mempolicy *policy;
 };
 bool vma_can_follow(const struct vma *vma, unsigned long start, const struct vma_like *like);
-bool vma_can_precede(const struct vma *vma, unsigned long end, unsigned long npages, const struct vma_like *like);
+bool vma_can_precede(const struct vma *vma, unsigned long end, unsigned long npages,
+		     const struct vma_like *like);
 bool vma_tree_check(struct aspace *mm);
 
 /* vma_life.c: allocation and references (stubbed by host tests) */
 struct vma *vma_alloc(struct aspace *mm);
-struct vma *vma_clone(const struct vma *vma, struct aspace *mm); /* unlinked copy with its own references; NULL */
-void vma_free(struct vma *vma);                                   /* gives the references back */
+/* unlinked copy with its own references; NULL */
+struct vma *vma_clone(const struct vma *vma, struct aspace *mm);
+void vma_free(struct vma *vma); /* gives the references back */
 void vma_cache_init(void);
 
 /* i_mmap.c, anon_vma.c: rmap links */
@@ -125,10 +130,12 @@ void rmap_lock(struct rmap_lock *l, struct mapping *mapping, struct anon_vma *av
 void rmap_unlock(struct rmap_lock *l);
 void i_mmap_insert(struct vma *vma); /* => i_mmap_lock */
 void i_mmap_remove(struct vma *vma);
-struct vma *i_mmap_first(struct mapping *m, unsigned long first, unsigned long last); /* overlapping, by start */
+/* overlapping, by start */
+struct vma *i_mmap_first(struct mapping *m, unsigned long first, unsigned long last);
 struct vma *i_mmap_next(struct vma *vma, unsigned long first, unsigned long last);
-void rmap_link(struct vma *vma);   /* into the mapping's tree; takes the lock */
-void rmap_unlink(struct vma *vma); /* out of the mapping's tree and off the anon_vma; takes the locks */
+void rmap_link(struct vma *vma); /* into the mapping's tree; takes the lock */
+/* out of the mapping's tree and off the anon_vma; takes the locks */
+void rmap_unlink(struct vma *vma);
 
 /* The VMA can take anonymous pages afterwards: 0 or -ENOMEM. => mm->lock for reading */
 static inline int anon_vma_prepare(struct vma *vma)
@@ -157,24 +164,31 @@ void vma_link(struct vma *vma);
 #define FAULT_WRITE 1u
 #define FAULT_EXEC 2u
 #define FAULT_USER 4u
-#define FAULT_FORCE 8u /* ptrace: break COW of a private page even where the program may not write */
+/* ptrace: break COW of a private page even where the program may not write */
+#define FAULT_FORCE 8u
 /* Mends addr in vma: 0, -ENOMEM, -EFAULT (no right), -EIO (SIGBUS). => mm->lock for reading */
 int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags);
-int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t entry, unsigned int flags); /* cow.c */
+/* cow.c */
+int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t entry, unsigned int flags);
 /* A zeroed or raw page for an anonymous place, by policy, ready to be mapped; NULL. */
 struct page *vma_alloc_page(struct vma *vma, unsigned long addr, gfp_t gfp);
-/* Faults every page of the range in (mlock, MAP_POPULATE). 0 or the first error. => mm->lock for reading; start in a VMA */
+/*
+ * Faults every page of the range in (mlock, MAP_POPULATE). 0 or the first error. => mm->lock for
+ * reading; start in a VMA
+ */
 int vm_populate_vma(struct vma *vma, unsigned long start, unsigned long end, unsigned int flags);
 /* The whole range over several VMAs, errors ignored; takes the lock. */
 void vm_populate(struct aspace *mm, unsigned long start, size_t len);
 /* Page behind addr, referenced: faults it in. ERR_PTR. => mm->lock for reading */
 struct page *vm_get_page(struct aspace *mm, unsigned long addr, unsigned int flags);
 extern pfn_t zero_pfn;
-struct vma *expand_stack(struct aspace *mm, struct vma *vma, unsigned long addr); /* => lock for writing; NULL */
+/* => lock for writing; NULL */
+struct vma *expand_stack(struct aspace *mm, struct vma *vma, unsigned long addr);
 
 void fault_init(void);
 
-void vm_unmap_pages(struct mapping *m, unsigned long first, unsigned long last, int cows); /* zap.c */
+/* zap.c */
+void vm_unmap_pages(struct mapping *m, unsigned long first, unsigned long last, int cows);
 /* mlock.c */
 void munlock_vma_pages(struct vma *vma, unsigned long start, unsigned long end);
 void mlock_page(struct page *page);

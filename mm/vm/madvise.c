@@ -2,9 +2,10 @@
 /*
  * madvise.c - advice about memory, and what is there: madvise, mincore, msync.
  *
- * Advice is of three kinds: a flag of the VMA (cut out, set, join again), an action on pages (DONTNEED, FREE, REMOVE,
- * POPULATE), or a hint nobody acts on yet (WILLNEED, COLD, PAGEOUT). A hole in the range does not stop the rest; the
- * answer is then -ENOMEM. FREE may take pages at any time, so it takes them now.
+ * Advice is of three kinds: a flag of the VMA (cut out, set, join again), an action on pages
+ * (DONTNEED, FREE, REMOVE, POPULATE), or a hint nobody acts on yet (WILLNEED, COLD, PAGEOUT). A
+ * hole in the range does not stop the rest; the answer is then -ENOMEM. FREE may take pages at any
+ * time, so it takes them now.
  */
 #include "arch/uaccess.h"
 #include "mm/phys/page_alloc.h"
@@ -12,15 +13,34 @@
 #include "mm/vm/ptwalk.h"
 
 enum {
-	MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
-	MADV_FREE = 8, MADV_REMOVE, MADV_DONTFORK, MADV_DOFORK, MADV_MERGEABLE, MADV_UNMERGEABLE, MADV_HUGEPAGE,
-	MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP, MADV_WIPEONFORK, MADV_KEEPONFORK, MADV_COLD, MADV_PAGEOUT,
-	MADV_POPULATE_READ, MADV_POPULATE_WRITE, MADV_DONTNEED_LOCKED,
+	MADV_NORMAL,
+	MADV_RANDOM,
+	MADV_SEQUENTIAL,
+	MADV_WILLNEED,
+	MADV_DONTNEED,
+	MADV_FREE = 8,
+	MADV_REMOVE,
+	MADV_DONTFORK,
+	MADV_DOFORK,
+	MADV_MERGEABLE,
+	MADV_UNMERGEABLE,
+	MADV_HUGEPAGE,
+	MADV_NOHUGEPAGE,
+	MADV_DONTDUMP,
+	MADV_DODUMP,
+	MADV_WIPEONFORK,
+	MADV_KEEPONFORK,
+	MADV_COLD,
+	MADV_PAGEOUT,
+	MADV_POPULATE_READ,
+	MADV_POPULATE_WRITE,
+	MADV_DONTNEED_LOCKED,
 };
 
 static bool advice_known(int advice)
 {
-	return (advice >= MADV_NORMAL && advice <= MADV_DONTNEED) || (advice >= MADV_FREE && advice <= MADV_DONTNEED_LOCKED);
+	return (advice >= MADV_NORMAL && advice <= MADV_DONTNEED) ||
+	       (advice >= MADV_FREE && advice <= MADV_DONTNEED_LOCKED);
 }
 
 /* The VMA's flags after the advice, or -errno; unchanged when the advice is not about flags. */
@@ -89,7 +109,8 @@ static int advise_remove(struct aspace *mm, struct vma *vma, unsigned long start
 }
 
 /* Actions on pages. => lock shared */
-static int advise_pages(struct aspace *mm, struct vma *vma, unsigned long start, unsigned long end, int advice)
+static int advise_pages(struct aspace *mm, struct vma *vma, unsigned long start, unsigned long end,
+			int advice)
 {
 	unsigned int flags = 0;
 	int err;
@@ -97,7 +118,8 @@ static int advise_pages(struct aspace *mm, struct vma *vma, unsigned long start,
 	switch (advice) {
 	case MADV_DONTNEED:
 	case MADV_DONTNEED_LOCKED:
-		if ((vma->flags & VM_PFNMAP) || ((vma->flags & VM_LOCKED) && advice == MADV_DONTNEED))
+		if ((vma->flags & VM_PFNMAP) ||
+		    ((vma->flags & VM_LOCKED) && advice == MADV_DONTNEED))
 			return -EINVAL;
 		zap_vma_range(vma, start, end);
 		return 0;
@@ -208,7 +230,8 @@ struct incore {
 
 static void incore_absent(struct incore *c, struct vma *vma, unsigned long addr)
 {
-	struct page *page = vma->mapping ? pagecache_find(vma->mapping, vma_index(vma, addr)) : NULL;
+	struct page *page =
+		vma->mapping ? pagecache_find(vma->mapping, vma_index(vma, addr)) : NULL;
 
 	c->vec[(addr - c->base) >> PAGE_SHIFT] = page && page_test(page, PG_uptodate);
 	if (page)
@@ -322,7 +345,8 @@ int vm_msync(unsigned long addr, size_t len, int flags)
 		}
 		if ((flags & MS_INVALIDATE) && (vma->flags & VM_LOCKED))
 			err = -EBUSY;
-		if ((flags & MS_SYNC) && vma->file && (vma->flags & VM_SHARED) && vm_file_ops->fsync) {
+		if ((flags & MS_SYNC) && vma->file && (vma->flags & VM_SHARED) &&
+		    vm_file_ops->fsync) {
 			file = vma->file;
 			vm_file_get(file);
 			from = (u64)vma_index(vma, addr) << PAGE_SHIFT;

@@ -8,11 +8,14 @@
  *   BIND         only these nodes, nearest first
  *   INTERLEAVE   round robin: by page number in a VMA's policy, by turn in a thread's
  *
- * A policy belongs to a thread (set_mempolicy) or a range (mbind); the range wins. Once made a policy never changes, so it
- * is shared by reference count and compared by value. STATIC and RELATIVE flags keep the mask the program gave; there are
- * no cpusets here that could change what it means.
- * mbind with MOVE: migration is a later room's; pages that lie elsewhere stay, and STRICT reports them with -EIO.
- * Locking: a thread's policy is changed by the thread alone; a VMA's under aspace->lock for writing.
+ * A policy belongs to a thread (set_mempolicy) or a range (mbind); the range wins. Once made a
+ * policy never changes, so it is shared by reference count and compared by value. STATIC and
+ * RELATIVE flags keep the mask the program gave; there are no cpusets here that could change what
+ * it means.
+ * mbind with MOVE: migration is a later room's; pages that lie elsewhere stay, and STRICT reports
+ * them with -EIO.
+ * Locking: a thread's policy is changed by the thread alone; a VMA's under aspace->lock for
+ * writing.
  */
 #include "arch/smp.h"
 #include "arch/uaccess.h"
@@ -24,7 +27,15 @@
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
 
-enum { MPOL_DEFAULT, MPOL_PREFERRED, MPOL_BIND, MPOL_INTERLEAVE, MPOL_LOCAL, MPOL_PREFERRED_MANY, NR_MPOL };
+enum {
+	MPOL_DEFAULT,
+	MPOL_PREFERRED,
+	MPOL_BIND,
+	MPOL_INTERLEAVE,
+	MPOL_LOCAL,
+	MPOL_PREFERRED_MANY,
+	NR_MPOL
+};
 #define MPOL_F_STATIC_NODES (1 << 15)
 #define MPOL_F_RELATIVE_NODES (1 << 14)
 #define MPOL_F_NUMA_BALANCING (1 << 13)
@@ -39,11 +50,12 @@ enum { MPOL_DEFAULT, MPOL_PREFERRED, MPOL_BIND, MPOL_INTERLEAVE, MPOL_LOCAL, MPO
 struct mempolicy {
 	atomic_t refs;
 	u16 mode, flags;
-	u64 nodes;      /* where pages go; empty for DEFAULT and LOCAL */
+	u64 nodes;	/* where pages go; empty for DEFAULT and LOCAL */
 	u64 user_nodes; /* as given */
 };
 
-static const char *const mode_name[NR_MPOL] = { "default", "prefer", "bind", "interleave", "local", "prefer (many)" };
+static const char *const mode_name[NR_MPOL] = { "default",    "prefer", "bind",
+						"interleave", "local",	"prefer (many)" };
 
 static u64 memory_nodes(void)
 {
@@ -71,8 +83,8 @@ void mempolicy_put(struct mempolicy *pol)
 
 bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b)
 {
-	return a == b || (a && b && a->mode == b->mode && a->flags == b->flags && a->nodes == b->nodes &&
-			  a->user_nodes == b->user_nodes);
+	return a == b || (a && b && a->mode == b->mode && a->flags == b->flags &&
+			  a->nodes == b->nodes && a->user_nodes == b->user_nodes);
 }
 
 /* The n-th set bit, counted modulo their number. => mask not empty */
@@ -99,7 +111,8 @@ static struct page *alloc_interleaved(int node, gfp_t gfp, unsigned int order)
 	return page;
 }
 
-static struct page *alloc_by(const struct mempolicy *pol, gfp_t gfp, unsigned int order, int interleave_node)
+static struct page *alloc_by(const struct mempolicy *pol, gfp_t gfp, unsigned int order,
+			     int interleave_node)
 {
 	struct page *page;
 	int here = cpu_mem_node(smp_processor_id());
@@ -110,9 +123,11 @@ static struct page *alloc_by(const struct mempolicy *pol, gfp_t gfp, unsigned in
 	case MPOL_PREFERRED:
 		return alloc_pages_node(__ffs(pol->nodes), gfp, order);
 	case MPOL_BIND:
-		return alloc_pages_nodemask(pol->nodes & BIT(here) ? here : (int)__ffs(pol->nodes), pol->nodes, gfp, order);
+		return alloc_pages_nodemask(pol->nodes & BIT(here) ? here : (int)__ffs(pol->nodes),
+					    pol->nodes, gfp, order);
 	case MPOL_PREFERRED_MANY:
-		page = alloc_pages_nodemask(-1, pol->nodes, (gfp | __GFP_NOWARN) & ~__GFP_DIRECT_RECLAIM, order);
+		page = alloc_pages_nodemask(-1, pol->nodes,
+					    (gfp | __GFP_NOWARN) & ~__GFP_DIRECT_RECLAIM, order);
 		return page ? page : alloc_pages_node(-1, gfp, order);
 	}
 	return alloc_pages_node(-1, gfp, order);
@@ -120,7 +135,8 @@ static struct page *alloc_by(const struct mempolicy *pol, gfp_t gfp, unsigned in
 
 struct page *mpol_alloc_page(struct mempolicy *pol, gfp_t gfp, unsigned long index)
 {
-	return alloc_by(pol, gfp, 0, pol->mode == MPOL_INTERLEAVE ? nth_node(pol->nodes, index) : 0);
+	return alloc_by(pol, gfp, 0,
+			pol->mode == MPOL_INTERLEAVE ? nth_node(pol->nodes, index) : 0);
 }
 
 /* Hook of alloc_pages(): the current thread has a policy. */
@@ -225,7 +241,10 @@ static struct mempolicy *mpol_new(int mode_and_flags, u64 nodes)
 	pol = kmalloc(sizeof(*pol), GFP_KERNEL);
 	if (!pol)
 		return ERR_PTR(-ENOMEM);
-	*pol = (struct mempolicy){ .refs = ATOMIC_INIT(1), .mode = mode, .flags = flags, .nodes = nodes,
+	*pol = (struct mempolicy){ .refs = ATOMIC_INIT(1),
+				   .mode = mode,
+				   .flags = flags,
+				   .nodes = nodes,
 				   .user_nodes = user };
 	return pol;
 }
@@ -261,7 +280,8 @@ static int placed_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsign
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
 		pte_t e = pte_read(pte);
 
-		if (pte_mapped(e) && !pte_special(e) && !(p->nodes & BIT(page_node(pfn_to_page(pte_pfn(e))))))
+		if (pte_mapped(e) && !pte_special(e) &&
+		    !(p->nodes & BIT(page_node(pfn_to_page(pte_pfn(e))))))
 			p->misplaced++;
 	}
 	return 0;
@@ -269,7 +289,8 @@ static int placed_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsign
 
 static const struct pt_walk_ops placed_ops = { .ptes = placed_ptes };
 
-static unsigned long count_misplaced(struct vma *vma, unsigned long start, unsigned long end, const struct mempolicy *pol)
+static unsigned long count_misplaced(struct vma *vma, unsigned long start, unsigned long end,
+				     const struct mempolicy *pol)
 {
 	struct placed p = { .nodes = pol && pol->nodes ? pol->nodes : ~0ul };
 	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &p };
@@ -279,12 +300,14 @@ static unsigned long count_misplaced(struct vma *vma, unsigned long start, unsig
 }
 
 /* => lock for writing */
-static int bind_range(struct aspace *mm, unsigned long start, unsigned long end, struct mempolicy *pol, unsigned int flags)
+static int bind_range(struct aspace *mm, unsigned long start, unsigned long end,
+		      struct mempolicy *pol, unsigned int flags)
 {
 	unsigned long misplaced = 0;
 	struct vma *vma;
 
-	for (unsigned long addr = start; addr < end; addr = vma->end) { /* holes first: nothing is changed then */
+	/* holes first: nothing is changed then */
+	for (unsigned long addr = start; addr < end; addr = vma->end) {
 		vma = vma_find(mm, addr);
 		if (!vma || vma->start > addr)
 			return -EFAULT;
@@ -312,8 +335,8 @@ static int bind_range(struct aspace *mm, unsigned long start, unsigned long end,
 	return misplaced && (flags & MPOL_MF_STRICT) ? -EIO : 0;
 }
 
-long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask, unsigned long maxnode,
-	      unsigned int flags)
+long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask,
+	      unsigned long maxnode, unsigned int flags)
 {
 	struct aspace *mm = current->mm;
 	struct mempolicy *pol;
@@ -323,7 +346,8 @@ long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __us
 
 	if (err)
 		return err;
-	if ((mode & ~MPOL_MODE_FLAGS) >= NR_MPOL || (flags & ~(MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL)))
+	if ((mode & ~MPOL_MODE_FLAGS) >= NR_MPOL ||
+	    (flags & ~(MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL)))
 		return -EINVAL;
 	if (offset_in_page(addr))
 		return -EINVAL;
@@ -361,8 +385,8 @@ static int node_of(struct aspace *mm, unsigned long addr)
 	return node;
 }
 
-long vm_get_mempolicy(int __user *policy, unsigned long __user *mask, unsigned long maxnode, unsigned long addr,
-		      unsigned long flags)
+long vm_get_mempolicy(int __user *policy, unsigned long __user *mask, unsigned long maxnode,
+		      unsigned long addr, unsigned long flags)
 {
 	struct aspace *mm = current->mm;
 	struct mempolicy *pol = mempolicy_get(current->mempolicy);
@@ -412,7 +436,9 @@ long vm_get_mempolicy(int __user *policy, unsigned long __user *mask, unsigned l
 		goto out;
 	if (!(flags & MPOL_F_NODE))
 		value = pol ? pol->mode | pol->flags : MPOL_DEFAULT;
-	nodes = !pol ? 0 : pol->flags & (MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES) ? pol->user_nodes : pol->nodes;
+	nodes = !pol							     ? 0
+		: pol->flags & (MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES) ? pol->user_nodes
+									     : pol->nodes;
 copy:
 	if (policy && put_user_u32(value, (u32 __user *)policy))
 		err = -EFAULT;
@@ -423,8 +449,8 @@ out:
 	return err;
 }
 
-long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pages, const int __user *nodes,
-		   int __user *status, int flags)
+long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pages,
+		   const int __user *nodes, int __user *status, int flags)
 {
 	if (flags & ~(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
 		return -EINVAL;
@@ -434,7 +460,8 @@ long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pag
 		u64 addr;
 		int found = -ENOENT;
 
-		if (get_user_u64(&addr, pages + i) || (nodes && get_user_u32(&wanted, (const u32 __user *)nodes + i)))
+		if (get_user_u64(&addr, pages + i) ||
+		    (nodes && get_user_u32(&wanted, (const u32 __user *)nodes + i)))
 			return -EFAULT;
 		if (nodes && (wanted >= 64 || !(memory_nodes() & BIT(wanted))))
 			return -ENODEV;
@@ -446,7 +473,8 @@ long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pag
 			pte_t *pte = pt_find(mm, addr), e = pte ? pte_read(pte) : (pte_t){ 0 };
 
 			if (pte_mapped(e))
-				found = pte_special(e) ? -EFAULT : page_node(pfn_to_page(pte_pfn(e)));
+				found = pte_special(e) ? -EFAULT
+						       : page_node(pfn_to_page(pte_pfn(e)));
 		}
 		up_read(&mm->lock);
 		if (nodes && found >= 0 && found != (int)wanted)
@@ -466,13 +494,15 @@ int mpol_text(const struct mempolicy *pol, char *buf, size_t n)
 	u64 nodes = pol ? pol->nodes : 0;
 
 	if (pol && (pol->flags & (MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES)))
-		len += scnprintf(buf + len, n - len, "=%s", pol->flags & MPOL_F_STATIC_NODES ? "static" : "relative");
+		len += scnprintf(buf + len, n - len, "=%s",
+				 pol->flags & MPOL_F_STATIC_NODES ? "static" : "relative");
 	while (nodes) {
 		int from = __ffs(nodes), to = from;
 
 		while (to < 63 && (nodes & BIT(to + 1)))
 			to++;
-		len += scnprintf(buf + len, n - len, to > from ? "%c%d-%d" : "%c%d", first ? ':' : ',', from, to);
+		len += scnprintf(buf + len, n - len, to > from ? "%c%d-%d" : "%c%d",
+				 first ? ':' : ',', from, to);
 		nodes &= to < 63 ? ~0ul << (to + 1) : 0;
 		first = false;
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mlock.c - memory that must stay: VMAs with VM_LOCKED, pages with PG_mlocked on the unevictable list.
+ * mlock.c - memory that must stay: VMAs with VM_LOCKED, pages with PG_mlocked on the unevictable
+ * list.
  *
- * A page is PG_mlocked while some VM_LOCKED VMA maps it. It becomes so when it is faulted in, or when mlock finds it
- * present. When a locked VMA lets it go, the page is asked (rmap) whether another locked VMA still maps it; the last
- * mapping takes the mark away in any case. RLIMIT_MEMLOCK does not bind root, and here everybody is root.
+ * A page is PG_mlocked while some VM_LOCKED VMA maps it. It becomes so when it is faulted in, or
+ * when mlock finds it present. When a locked VMA lets it go, the page is asked (rmap) whether
+ * another locked VMA still maps it; the last mapping takes the mark away in any case.
+ * RLIMIT_MEMLOCK does not bind root, and here everybody is root.
  */
 #include "mm/reclaim/lruvec.h"
 #include "mm/vm/internal.h"
@@ -45,7 +47,8 @@ struct lock_walk {
 	struct page *pages[PT_BATCH];
 };
 
-static int other_locked(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte, void *arg)
+static int other_locked(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,
+			void *arg)
 {
 	return vma != arg && (vma->flags & VM_LOCKED);
 }
@@ -110,7 +113,8 @@ void munlock_vma_pages(struct vma *vma, unsigned long start, unsigned long end)
 }
 
 /* => [start, end) inside vma; the VMA that holds it afterwards, or ERR_PTR */
-static struct vma *set_locked(struct vma *vma, unsigned long start, unsigned long end, unsigned long want)
+static struct vma *set_locked(struct vma *vma, unsigned long start, unsigned long end,
+			      unsigned long want)
 {
 	unsigned long old = vma->flags, new = (old & ~(VM_LOCKED | VM_LOCKONFAULT)) | want;
 	long n = (end - start) >> PAGE_SHIFT;
@@ -121,14 +125,15 @@ static struct vma *set_locked(struct vma *vma, unsigned long start, unsigned lon
 	if (IS_ERR(vma))
 		return vma;
 	if ((new ^ old) & VM_LOCKED)
-		vma->mm->locked_vm += new & VM_LOCKED ? n : -n;
+		vma->mm->locked_vm += new &VM_LOCKED ? n : -n;
 	vma->flags = new;
-	walk_locked(vma, start, end, new & VM_LOCKED);
+	walk_locked(vma, start, end, new &VM_LOCKED);
 	return vma_merge(vma);
 }
 
 /* -ENOMEM at a hole, after what lies before it. => lock for writing */
-static int apply_range(struct aspace *mm, unsigned long start, unsigned long end, unsigned long want)
+static int apply_range(struct aspace *mm, unsigned long start, unsigned long end,
+		       unsigned long want)
 {
 	for (unsigned long addr = start; addr < end;) {
 		struct vma *vma = vma_find(mm, addr);
@@ -163,7 +168,9 @@ static int populate_locked(struct aspace *mm, unsigned long start, unsigned long
 		if (!(vma->flags & VM_ACCESS))
 			err = -ENOMEM;
 		else if (!(vma->flags & (VM_PFNMAP | VM_LOCKONFAULT)))
-			err = vm_populate_vma(vma, addr, stop, vma_flags_private_writable(vma->flags) ? FAULT_WRITE : 0);
+			err = vm_populate_vma(vma, addr, stop,
+					      vma_flags_private_writable(vma->flags) ? FAULT_WRITE
+										     : 0);
 		addr = stop;
 	}
 	up_read(&mm->lock);

@@ -2,10 +2,12 @@
 /*
  * mmap.c - mmap, munmap and brk: which ranges of an address space exist.
  *
- * New mappings go top-down from mmap_base, below the room kept for the stack; a mapping that continues its neighbour
- * extends it instead of making a VMA. Unmapping from either end of a VMA only moves its border; out of the middle it
- * cuts first. Argument checks and their order are Linux's, because programs test for the errno.
- * Locking: aspace->lock for writing. Order of munmap: out of the VMA tree, pages out, out of rmap, tables freed.
+ * New mappings go top-down from mmap_base, below the room kept for the stack; a mapping that
+ * continues its neighbour extends it instead of making a VMA. Unmapping from either end of a VMA
+ * only moves its border; out of the middle it cuts first. Argument checks and their order are
+ * Linux's, because programs test for the errno.
+ * Locking: aspace->lock for writing. Order of munmap: out of the VMA tree, pages out, out of rmap,
+ * tables freed.
  */
 #include "arch/cpu.h"
 #include "kernel/param.h"
@@ -99,7 +101,8 @@ static void trim(struct vma *vma, unsigned long from, unsigned long to)
 }
 
 /* Whole VMAs, already out of the tree, linked by list. */
-static void unmap_list(struct aspace *mm, struct list_head *dead, unsigned long floor, unsigned long ceiling)
+static void unmap_list(struct aspace *mm, struct list_head *dead, unsigned long floor,
+		       unsigned long ceiling)
 {
 	struct vma *vma, *next;
 	struct tlb_gather g;
@@ -131,7 +134,8 @@ int do_munmap(struct aspace *mm, unsigned long start, size_t len)
 	if (!vma)
 		return 0;
 	next = vma_next(vma);
-	if ((vma->start < start) != (vma->end > end) && (!next || next->start >= end) && !vma->close) {
+	if ((vma->start < start) != (vma->end > end) && (!next || next->start >= end) &&
+	    !vma->close) {
 		trim(vma, max(start, vma->start), min(end, vma->end));
 		return 0;
 	}
@@ -181,12 +185,14 @@ static unsigned long prot_to_flags(int prot)
 }
 
 /* The VM_ flags of a new mapping, or -errno: file and sharing rules. */
-static long mmap_flags(struct file *file, struct mapping *mapping, int prot, int flags, unsigned long base)
+static long mmap_flags(struct file *file, struct mapping *mapping, int prot, int flags,
+		       unsigned long base)
 {
 	unsigned long vm = base | prot_to_flags(prot) | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC;
 	u32 modes = file && vm_file_ops->modes ? vm_file_ops->modes(file) : VM_READ | VM_WRITE;
-	const int known = MAP_SHARED_VALIDATE | MAP_FIXED | MAP_ANONYMOUS | MAP_DENYWRITE | MAP_EXECUTABLE | MAP_GROWSDOWN |
-			  MAP_LOCKED | MAP_NORESERVE | MAP_POPULATE | MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB |
+	const int known = MAP_SHARED_VALIDATE | MAP_FIXED | MAP_ANONYMOUS | MAP_DENYWRITE |
+			  MAP_EXECUTABLE | MAP_GROWSDOWN | MAP_LOCKED | MAP_NORESERVE |
+			  MAP_POPULATE | MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB |
 			  MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_UNINITIALIZED;
 
 	if (flags & MAP_GROWSDOWN)
@@ -242,7 +248,8 @@ static bool extend_neighbour(struct vma *prev, struct vma *next, unsigned long a
 }
 
 /* => range free, lock for writing */
-static int map_region(struct aspace *mm, unsigned long addr, size_t len, struct vma_like *like, const char *name)
+static int map_region(struct aspace *mm, unsigned long addr, size_t len, struct vma_like *like,
+		      const char *name)
 {
 	struct vma *next = vma_find(mm, addr), *prev = vma_before(mm, next), *vma;
 	int err;
@@ -276,8 +283,9 @@ static int map_region(struct aspace *mm, unsigned long addr, size_t len, struct 
 	return 0;
 }
 
-static unsigned long map_locked(struct aspace *mm, struct file *file, struct mapping *mapping, unsigned long addr,
-				size_t len, int flags, u64 offset, unsigned long vm, const char *name)
+static unsigned long map_locked(struct aspace *mm, struct file *file, struct mapping *mapping,
+				unsigned long addr, size_t len, int flags, u64 offset,
+				unsigned long vm, const char *name)
 {
 	struct vma_like like = { .flags = vm, .file = file, .mapping = mapping };
 	int err;
@@ -305,8 +313,8 @@ static unsigned long map_locked(struct aspace *mm, struct file *file, struct map
 	return addr;
 }
 
-long vm_map(struct aspace *mm, struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot,
-	    int flags, u64 offset, unsigned long vm_flags, const char *name)
+long vm_map(struct aspace *mm, struct file *file, struct mapping *mapping, unsigned long addr,
+	    size_t len, int prot, int flags, u64 offset, unsigned long vm_flags, const char *name)
 {
 	long vm;
 
@@ -336,12 +344,14 @@ long vm_map(struct aspace *mm, struct file *file, struct mapping *mapping, unsig
 		return addr;
 	if (file && vm_file_ops->accessed)
 		vm_file_ops->accessed(file);
-	if ((vm & (VM_LOCKED | VM_LOCKONFAULT)) == VM_LOCKED || (flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)
+	if ((vm & (VM_LOCKED | VM_LOCKONFAULT)) == VM_LOCKED ||
+	    (flags & (MAP_POPULATE | MAP_NONBLOCK)) == MAP_POPULATE)
 		vm_populate(mm, addr, len);
 	return addr;
 }
 
-long vm_mmap(struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot, int flags, u64 offset)
+long vm_mmap(struct file *file, struct mapping *mapping, unsigned long addr, size_t len, int prot,
+	     int flags, u64 offset)
 {
 	return vm_map(current->mm, file, mapping, addr, len, prot, flags, offset, 0, NULL);
 }
@@ -349,7 +359,8 @@ long vm_mmap(struct file *file, struct mapping *mapping, unsigned long addr, siz
 int do_brk_flags(struct aspace *mm, unsigned long start, size_t len, unsigned long vm_flags)
 {
 	struct vma_like like = {
-		.flags = vm_flags | VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC | VM_ACCOUNT | mm->def_flags,
+		.flags = vm_flags | VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC |
+			 VM_ACCOUNT | mm->def_flags,
 		.pgoff = start >> PAGE_SHIFT,
 	};
 	int err;
@@ -400,7 +411,8 @@ long vm_brk(unsigned long brk)
 		brk = before;
 	up_write(&mm->lock);
 	if (moved && brk > before && (mm->def_flags & VM_LOCKED))
-		vm_populate(mm, ALIGN_UP(before, PAGE_SIZE), ALIGN_UP(brk, PAGE_SIZE) - ALIGN_UP(before, PAGE_SIZE));
+		vm_populate(mm, ALIGN_UP(before, PAGE_SIZE),
+			    ALIGN_UP(brk, PAGE_SIZE) - ALIGN_UP(before, PAGE_SIZE));
 	return brk;
 }
 
@@ -417,8 +429,8 @@ int vm_setup_stack(struct aspace *mm, unsigned long top)
 		top -= (hash_mix(rdtsc()) & 0x3fff) << PAGE_SHIFT;
 	vma->end = ALIGN_DOWN(top, PAGE_SIZE);
 	vma->start = vma->end - STACK_FIRST_BYTES;
-	vma->flags = VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC | VM_GROWSDOWN | VM_ACCOUNT |
-		     mm->def_flags;
+	vma->flags = VM_READ | VM_WRITE | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC | VM_GROWSDOWN |
+		     VM_ACCOUNT | mm->def_flags;
 	vma->prot = vma_pgprot(vma->flags);
 	vma->pgoff = vma->start >> PAGE_SHIFT;
 	vma->name = "[stack]";
@@ -427,7 +439,10 @@ int vm_setup_stack(struct aspace *mm, unsigned long top)
 	vm_stat_account(mm, vma->flags, vma_pages(vma));
 	vm_commit(vma->flags, vma_pages(vma));
 	mm->stack_top = vma->end;
-	/* mmap starts below what the stack may become: at least 128 MiB, at most five sixths of the space. */
+	/*
+	 * mmap starts below what the stack may become: at least 128 MiB, at most five sixths of the
+	 * space.
+	 */
 	room = mm->rlimit_stack > USER_TOP ? USER_TOP : mm->rlimit_stack + STACK_GUARD_GAP;
 	room = clamp(room, MiB(128), USER_TOP / 6 * 5);
 	if (vm_aslr)

@@ -2,10 +2,11 @@
 /*
  * mprotect.c - new rights for existing memory.
  *
- * The VMAs are cut at the borders, get their flags, and are joined again where that makes neighbours alike. Entries follow:
- * taking a right away is done at once; giving the right to write to private memory is left to the next write fault, which
- * knows whether the page may be written in place. PROT_NONE keeps the page behind an entry the processor takes as absent.
- * Errors come after the prefix of the range has been changed, as on Linux.
+ * The VMAs are cut at the borders, get their flags, and are joined again where that makes
+ * neighbours alike. Entries follow: taking a right away is done at once; giving the right to write
+ * to private memory is left to the next write fault, which knows whether the page may be written in
+ * place. PROT_NONE keeps the page behind an entry the processor takes as absent. Errors come after
+ * the prefix of the range has been changed, as on Linux.
  */
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -25,7 +26,8 @@ static int protect_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsig
 
 		if (!pte_mapped(e))
 			continue;
-		n.v = (e.v & (PTE_PFN_MASK | PTE_SPECIAL | PTE_DIRTY | PTE_ACCESSED)) | (p->prot & ~PTE_WRITE);
+		n.v = (e.v & (PTE_PFN_MASK | PTE_SPECIAL | PTE_DIRTY | PTE_ACCESSED)) |
+		      (p->prot & ~PTE_WRITE);
 		if ((p->prot & PTE_WRITE) && !pte_special(e) && (p->writable_now || pte_write(e)))
 			n.v |= PTE_WRITE;
 		if (n.v == e.v)
@@ -64,7 +66,8 @@ static int protect_vma(struct vma **pvma, unsigned long start, unsigned long end
 	if (vma_flags_private_writable(new) && !vma_flags_private_writable(old)) {
 		if (!(old & (VM_ACCOUNT | VM_NORESERVE)))
 			new |= VM_ACCOUNT;
-		if (mm->data_vm + n > mm->rlimit_data >> PAGE_SHIFT || (((new ^ old) & VM_ACCOUNT) && !vm_may_commit(new, n)))
+		if (mm->data_vm + n > mm->rlimit_data >> PAGE_SHIFT ||
+		    (((new ^ old) & VM_ACCOUNT) && !vm_may_commit(new, n)))
 			return -ENOMEM;
 	}
 	vma = vma_carve(vma, start, end);
@@ -83,7 +86,8 @@ static int protect_vma(struct vma **pvma, unsigned long start, unsigned long end
 	return 0;
 }
 
-static int protect_range(struct aspace *mm, unsigned long start, unsigned long end, int prot, int grows)
+static int protect_range(struct aspace *mm, unsigned long start, unsigned long end, int prot,
+			 int grows)
 {
 	unsigned long want = prot & (PROT_READ | PROT_WRITE | PROT_EXEC), addr;
 	struct vma *vma = vma_intersect(mm, start, end);

@@ -2,11 +2,12 @@
 /*
  * mremap.c - a mapping changes its length or its place.
  *
- * Growing in place needs a free range behind. Moving takes the entries along, not the pages: a second VMA with the same
- * page numbers is made, each run of entries is moved under pt_lock, the old VMA goes. While entries are under way both
- * rmap locks are held, so a walk by page meets each page in the old or the new place, never in none.
- * Page numbers (pgoff) move along too, so page->index stays true; only memory nobody has touched yet is renumbered to its
- * new address, which lets it join its new neighbours.
+ * Growing in place needs a free range behind. Moving takes the entries along, not the pages: a
+ * second VMA with the same page numbers is made, each run of entries is moved under pt_lock, the
+ * old VMA goes. While entries are under way both rmap locks are held, so a walk by page meets each
+ * page in the old or the new place, never in none. Page numbers (pgoff) move along too, so
+ * page->index stays true; only memory nobody has touched yet is renumbered to its new address,
+ * which lets it join its new neighbours.
  */
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -39,8 +40,8 @@ static int move_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned
 static const struct pt_walk_ops move_ops = { .ptes = move_ptes };
 
 /* Entries of [old, old + len) of vma to new_vma at new. 0 or -ENOMEM (the rest stayed). */
-static int move_entries(struct vma *vma, unsigned long old, struct vma *new_vma, unsigned long new, size_t len,
-			unsigned long *moved)
+static int move_entries(struct vma *vma, unsigned long old, struct vma *new_vma, unsigned long new,
+			size_t len, unsigned long *moved)
 {
 	struct move m = { .offset = new - old };
 	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &m };
@@ -69,14 +70,16 @@ static int move_entries(struct vma *vma, unsigned long old, struct vma *new_vma,
 }
 
 /* => new range free. The new address or -errno. */
-static long move_vma(struct vma *vma, unsigned long old, size_t old_len, size_t new_len, unsigned long new, int flags)
+static long move_vma(struct vma *vma, unsigned long old, size_t old_len, size_t new_len,
+		     unsigned long new, int flags)
 {
 	struct aspace *mm = vma->mm;
 	unsigned long vm = vma->flags, moved = 0;
 	struct vma *copy;
 	int err = 0;
 
-	if (mm->nr_vmas >= (u32)vm_max_map_count - 3 || !may_expand_vm(mm, vm, new_len >> PAGE_SHIFT))
+	if (mm->nr_vmas >= (u32)vm_max_map_count - 3 ||
+	    !may_expand_vm(mm, vm, new_len >> PAGE_SHIFT))
 		return -ENOMEM;
 	copy = vma_clone(vma, mm);
 	if (!copy)
@@ -111,7 +114,8 @@ static long move_vma(struct vma *vma, unsigned long old, size_t old_len, size_t 
 }
 
 /* The VMA of [old, old + len), if it may grow to new_len; ERR_PTR. */
-static struct vma *vma_to_resize(struct aspace *mm, unsigned long old, size_t old_len, size_t new_len, int flags)
+static struct vma *vma_to_resize(struct aspace *mm, unsigned long old, size_t old_len,
+				 size_t new_len, int flags)
 {
 	struct vma *vma = vma_find(mm, old);
 	unsigned long pgoff;
@@ -136,14 +140,15 @@ static struct vma *vma_to_resize(struct aspace *mm, unsigned long old, size_t ol
 	return vma;
 }
 
-static long mremap_to(struct aspace *mm, unsigned long old, size_t old_len, size_t new_len, int flags, unsigned long new)
+static long mremap_to(struct aspace *mm, unsigned long old, size_t old_len, size_t new_len,
+		      int flags, unsigned long new)
 {
 	struct vma *vma;
 	int err;
 
 	if (offset_in_page(new) || new_len > USER_TOP || new > USER_TOP - new_len)
 		return -EINVAL;
-	if (old + old_len > new && new + new_len > old)
+	if (old + old_len > new &&new + new_len > old)
 		return -EINVAL;
 	if (flags & MREMAP_FIXED) {
 		err = do_munmap(mm, new, new_len);
@@ -175,8 +180,8 @@ static bool can_grow_in_place(struct vma *vma, unsigned long delta)
 	       (!next || next->start >= vma->end + delta);
 }
 
-static long mremap_locked(struct aspace *mm, unsigned long old, size_t old_len, size_t new_len, int flags,
-			  unsigned long new, unsigned long *locked_from)
+static long mremap_locked(struct aspace *mm, unsigned long old, size_t old_len, size_t new_len,
+			  int flags, unsigned long new, unsigned long *locked_from)
 {
 	struct vma *vma;
 	int err;

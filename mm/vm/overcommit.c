@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * overcommit.c - how much memory may be promised: Committed_AS, vm.overcommit_memory, vm.overcommit_ratio.
+ * overcommit.c - how much memory may be promised: Committed_AS, vm.overcommit_memory,
+ * vm.overcommit_ratio.
  *
  * Private writable memory is a promise: each page of it may cost a frame later.
  *   0  only what can never be kept is refused: one request larger than all memory
@@ -30,7 +31,8 @@ unsigned long vm_committed_pages(void)
 
 unsigned long vm_commit_limit(void)
 {
-	return totalram_pages / 100 * overcommit_ratio + totalram_pages % 100 * overcommit_ratio / 100;
+	return totalram_pages / 100 * overcommit_ratio +
+	       totalram_pages % 100 * overcommit_ratio / 100;
 }
 
 void vm_commit(unsigned long vm_flags, long npages)

@@ -2,14 +2,16 @@
 /*
  * ptable.c - life of user page-table pages.
  *
- * Problem: a small process needs seven table pages, each 512 words that must read zero; clearing them would be a fifth of
- * the cost of fork. Idea: a table is freed only when all its entries are none, that is, when it is zero already. So freed
- * tables go to a short list per CPU and come back without clearing.
+ * Problem: a small process needs seven table pages, each 512 words that must read zero; clearing
+ * them would be a fifth of the cost of fork. Idea: a table is freed only when all its entries are
+ * none, that is, when it is zero already. So freed tables go to a short list per CPU and come back
+ * without clearing.
  *
- * When is a table free to go? Not by counting: munmap knows the neighbours. All entries between the end of the previous
- * VMA (floor) and the start of the next (ceiling) are none, so a table whose whole range lies between them is empty.
- * Locking: entries that point to tables are set and cleared under pt_lock; tables are freed with aspace->lock held for
- * writing, after the TLB flush (processors remember upper levels, too).
+ * When is a table free to go? Not by counting: munmap knows the neighbours. All entries between the
+ * end of the previous VMA (floor) and the start of the next (ceiling) are none, so a table whose
+ * whole range lies between them is empty.
+ * Locking: entries that point to tables are set and cleared under pt_lock; tables are freed with
+ * aspace->lock held for writing, after the TLB flush (processors remember upper levels, too).
  */
 #include "arch/smp.h"
 #include "kernel/param.h"
@@ -132,7 +134,9 @@ static unsigned long pt_cache_scan(struct shrinker *s, unsigned long nr)
 	return freed;
 }
 
-static struct shrinker pt_cache_shrinker = { .name = "page_tables", .count = pt_cache_count, .scan = pt_cache_scan };
+static struct shrinker pt_cache_shrinker = { .name = "page_tables",
+					     .count = pt_cache_count,
+					     .scan = pt_cache_scan };
 
 void pt_cache_init(void)
 {
@@ -169,7 +173,10 @@ pte_t *pt_alloc_slow(struct aspace *mm, unsigned long addr)
 	return table + pt_index(addr, 0);
 }
 
-/* Does a whole table entry of this level around addr lie in [floor, ceiling)? Bounds that wrap mean the end of space. */
+/*
+ * Does a whole table entry of this level around addr lie in [floor, ceiling)? Bounds that wrap mean
+ * the end of space.
+ */
 static bool inside(unsigned long addr, int level, unsigned long floor, unsigned long ceiling)
 {
 	unsigned long size = PAGE_SIZE << (9 * level), base = addr & ~(size - 1);
@@ -177,9 +184,12 @@ static bool inside(unsigned long addr, int level, unsigned long floor, unsigned 
 	return base >= floor && base + size - 1 <= ceiling - 1;
 }
 
-/* table of level `level`; frees the tables one level below where they are empty, after their own children. */
-static void free_level(struct tlb_gather *g, pte_t *table, int level, unsigned long start, unsigned long end,
-		       unsigned long floor, unsigned long ceiling)
+/*
+ * table of level `level`; frees the tables one level below where they are empty, after their own
+ * children.
+ */
+static void free_level(struct tlb_gather *g, pte_t *table, int level, unsigned long start,
+		       unsigned long end, unsigned long floor, unsigned long ceiling)
 {
 	unsigned long addr, next;
 
@@ -200,11 +210,15 @@ static void free_level(struct tlb_gather *g, pte_t *table, int level, unsigned l
 	}
 }
 
-void pt_free_range(struct tlb_gather *g, unsigned long start, unsigned long end, unsigned long floor,
-		   unsigned long ceiling)
+void pt_free_range(struct tlb_gather *g, unsigned long start, unsigned long end,
+		   unsigned long floor, unsigned long ceiling)
 {
-	/* Nothing was ever touched in a short range: it has no table, and the one above covers others, too. */
-	if (!g->saw_table && !((start ^ (end - 1)) & ~(PMD_SIZE - 1)) && !inside(start, 2, floor, ceiling))
+	/*
+	 * Nothing was ever touched in a short range: it has no table, and the one above covers
+	 * others, too.
+	 */
+	if (!g->saw_table && !((start ^ (end - 1)) & ~(PMD_SIZE - 1)) &&
+	    !inside(start, 2, floor, ceiling))
 		return;
 	/* A lowest table that must stay at an end of the range takes all above it with it. */
 	if (!inside(end - 1, 1, floor, ceiling))

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ptwalk.h - the one walker of user page tables: fork, zap, mprotect, mremap, mincore, smaps, pagemap, mlock use it.
+ * ptwalk.h - the one walker of user page tables: fork, zap, mprotect, mremap, mincore, smaps,
+ * pagemap, mlock use it.
  *
- * Problem: everybody needs the same loop over four levels with the same traps (holes, huge leaves, entries that are not
- * present but not empty, locks, preemption), and nobody may pay for an indirect call per entry. Idea: pt_walk() is an
- * always-inlined function over a constant table of callbacks, so the compiler pastes them in. The entry callback gets a
- * run of entries of one table, at most PT_BATCH of them, under pt_lock, and loops itself.
+ * Problem: everybody needs the same loop over four levels with the same traps (holes, huge leaves,
+ * entries that are not present but not empty, locks, preemption), and nobody may pay for an
+ * indirect call per entry. Idea: pt_walk() is an always-inlined function over a constant table of
+ * callbacks, so the compiler pastes them in. The entry callback gets a run of entries of one table,
+ * at most PT_BATCH of them, under pt_lock, and loops itself.
  *
- * What an entry can be: none; present (maybe special: zero page); PROT_NONE page; swap entry; migration entry. A leaf of a
- * higher level goes to huge(). Callbacks say which they care about with the pte_*() tests.
+ * What an entry can be: none; present (maybe special: zero page); PROT_NONE page; swap entry;
+ * migration entry. A leaf of a higher level goes to huge(). Callbacks say which they care about
+ * with the pte_*() tests.
  *
- * Locking: tables do not go away while the caller holds aspace->lock (either way), or an rmap lock of a VMA that covers
- * the range (munmap unlinks a VMA from rmap before it frees tables). Between runs the walker lets others in.
+ * Locking: tables do not go away while the caller holds aspace->lock (either way), or an rmap lock
+ * of a VMA that covers the range (munmap unlinks a VMA from rmap before it frees tables). Between
+ * runs the walker lets others in.
  */
 #ifndef MM_VM_PTWALK_H
 #define MM_VM_PTWALK_H
@@ -28,12 +32,16 @@ struct pt_walk {
 	void *arg;
 };
 struct pt_walk_ops {
-	/* Before each run, no lock held (may sleep); may be NULL. Non-zero ends the walk, here and below. */
+	/*
+	 * Before each run, no lock held (may sleep); may be NULL. Non-zero ends the walk, here and
+	 * below.
+	 */
 	int (*before)(struct pt_walk *w, unsigned long addr);
 	/* The entries of [addr, end), all in one table. => pt_lock held */
 	int (*ptes)(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end);
 	/* A huge leaf of level 1 or 2; NULL: passed over. => pt_lock not held */
-	int (*huge)(struct pt_walk *w, pte_t *entry, int level, unsigned long addr, unsigned long end);
+	int (*huge)(struct pt_walk *w, pte_t *entry, int level, unsigned long addr,
+		    unsigned long end);
 	/* No table below [addr, end); NULL: passed over */
 	int (*hole)(struct pt_walk *w, unsigned long addr, unsigned long end);
 };
@@ -45,7 +53,10 @@ static __always_inline unsigned long pt_boundary(unsigned long addr, int level, 
 	return next - 1 < end - 1 ? next : end;
 }
 
-/* From an empty entry on: steps over more empty ones, four at a time; *pte and *addr stay at an empty entry before end. */
+/*
+ * From an empty entry on: steps over more empty ones, four at a time; *pte and *addr stay at an
+ * empty entry before end.
+ */
 static __always_inline void pt_skip_none(pte_t **pte, unsigned long *addr, unsigned long end)
 {
 	pte_t *p = *pte;
@@ -57,7 +68,8 @@ static __always_inline void pt_skip_none(pte_t **pte, unsigned long *addr, unsig
 	*addr = a;
 }
 
-static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *ops, unsigned long start, unsigned long end)
+static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *ops,
+				   unsigned long start, unsigned long end)
 {
 	struct aspace *mm = w->mm;
 	unsigned long addr = start, next;
@@ -88,7 +100,8 @@ static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *
 			continue;
 		}
 		for (next = pt_boundary(addr, 1, end); addr < next;) {
-			unsigned long stop = min(next, (addr + PT_BATCH_BYTES) & ~(PT_BATCH_BYTES - 1));
+			unsigned long stop =
+				min(next, (addr + PT_BATCH_BYTES) & ~(PT_BATCH_BYTES - 1));
 
 			if (ops->before) {
 				ret = ops->before(w, addr);
@@ -107,7 +120,10 @@ static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *
 	return 0;
 }
 
-/* The lowest-level entry of addr, or NULL when there is no table (or a huge leaf). => as for pt_walk */
+/*
+ * The lowest-level entry of addr, or NULL when there is no table (or a huge leaf). => as for
+ * pt_walk
+ */
 static __always_inline pte_t *pt_find(struct aspace *mm, unsigned long addr)
 {
 	pte_t *table = mm->arch.pgd;
@@ -140,12 +156,15 @@ static __always_inline pte_t *pt_alloc(struct aspace *mm, unsigned long addr)
 
 struct tlb_gather;
 /*
- * Hands the tables of [start, end) that cover nothing of [.., floor) and [ceiling, ..) to the gather. => all entries in
- * [floor, ceiling) are none; aspace->lock for writing
+ * Hands the tables of [start, end) that cover nothing of [.., floor) and [ceiling, ..) to the
+ * gather. => all entries in [floor, ceiling) are none; aspace->lock for writing
  */
-void pt_free_range(struct tlb_gather *g, unsigned long start, unsigned long end, unsigned long floor,
-		   unsigned long ceiling);
-/* Table pages are all zero when they come here, and go back to a short per-CPU list. => after the TLB flush */
+void pt_free_range(struct tlb_gather *g, unsigned long start, unsigned long end,
+		   unsigned long floor, unsigned long ceiling);
+/*
+ * Table pages are all zero when they come here, and go back to a short per-CPU list. => after the
+ * TLB flush
+ */
 void pt_table_free(struct page *table);
 unsigned long pt_cache_drain(void); /* this CPU's list back to the allocator; pages */
 void pt_cache_init(void);

@@ -2,10 +2,11 @@
 /*
  * rmap.c - from a page to its page-table entries.
  *
- * Anonymous page: its anon_vma names a subtree of VMAs (anon_vma.c); a file page: the interval tree of its mapping
- * (i_mmap.c). In each such VMA the page can be at one address only: start + (index - pgoff). Whether it is there, the
- * entry says; it is read under that address space's pt_lock. Tables cannot go away meanwhile: munmap unlinks a VMA from
- * here, which takes the lock we hold, before it frees them.
+ * Anonymous page: its anon_vma names a subtree of VMAs (anon_vma.c); a file page: the interval tree
+ * of its mapping (i_mmap.c). In each such VMA the page can be at one address only: start + (index -
+ * pgoff). Whether it is there, the entry says; it is read under that address space's pt_lock.
+ * Tables cannot go away meanwhile: munmap unlinks a VMA from here, which takes the lock we hold,
+ * before it frees them.
  */
 #include "mm/phys/zone.h"
 #include "mm/vm/internal.h"
@@ -101,7 +102,8 @@ struct referenced {
 	unsigned long vm_flags;
 };
 
-static int referenced_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte, void *arg)
+static int referenced_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,
+			  void *arg)
 {
 	struct referenced *r = arg;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rmap.h - from a page to the page-table entries that map it. Reclaim, migration and mlock use it. */
+/*
+ * rmap.h - from a page to the page-table entries that map it. Reclaim, migration and mlock use it.
+ */
 #ifndef MM_VM_RMAP_H
 #define MM_VM_RMAP_H
 
@@ -11,34 +13,42 @@ struct aspace;
 struct vma;
 
 /*
- * Where pages of a VMA come from when they are not a file's. refs = attached VMAs + pages mapped + children + holders.
- * anon_vma.c holds the theory.
+ * Where pages of a VMA come from when they are not a file's. refs = attached VMAs + pages mapped +
+ * children + holders. anon_vma.c holds the theory.
  */
 struct anon_vma {
 	struct anon_vma *root, *parent; /* root: itself; parent NULL at the root */
 	atomic_t refs;
-	struct list_head vmas;     /* (r) attached, by anon_chain */
+	struct list_head vmas;	   /* (r) attached, by anon_chain */
 	struct list_head children; /* (r) made by fork */
 	struct list_head sibling;  /* (r) */
-	struct mutex lock;         /* (r) in the root: RANK_ANON_VMA */
+	struct mutex lock;	   /* (r) in the root: RANK_ANON_VMA */
 };
 
 void anon_vma_init(void);
 int __anon_vma_prepare(struct vma *vma);
 int anon_vma_fork(struct vma *child, const struct vma *parent); /* 0 or -ENOMEM */
-void anon_vma_attach(struct vma *vma, struct anon_vma *av);     /* => root locked; takes a reference */
-void anon_vma_detach(struct vma *vma); /* => root locked; the reference stays, the caller puts it after unlocking */
-void anon_vma_put(struct anon_vma *av, int n);                  /* may sleep */
-/* The tree a mapped page belongs to, referenced; NULL when it is not mapped (any more). => page referenced */
+/* => root locked; takes a reference */
+void anon_vma_attach(struct vma *vma, struct anon_vma *av);
+/* => root locked; the reference stays, the caller puts it after unlocking */
+void anon_vma_detach(struct vma *vma);
+void anon_vma_put(struct anon_vma *av, int n); /* may sleep */
+/*
+ * The tree a mapped page belongs to, referenced; NULL when it is not mapped (any more). => page
+ * referenced
+ */
 struct anon_vma *page_anon_vma_get(struct page *page);
 unsigned long anon_vma_count(void); /* objects alive (tests) */
 
 /*
- * Calls fn for each entry that maps page: under that address space's pt_lock, *pte maps page now. fn returns non-zero to
- * stop; rmap_walk returns it. fn may change *pte (and then owns the bookkeeping: mapcount, rss, TLB).
- * => page referenced and locked (file pages) so that it stays in its mapping; may sleep between entries
+ * Calls fn for each entry that maps page: under that address space's pt_lock, *pte maps page now.
+ * fn returns non-zero to stop; rmap_walk returns it. fn may change *pte (and then owns the
+ * bookkeeping: mapcount, rss, TLB).
+ * => page referenced and locked (file pages) so that it stays in its mapping; may sleep between
+ *    entries
  */
-typedef int (*rmap_fn)(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte, void *arg);
+typedef int (*rmap_fn)(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,
+		       void *arg);
 int rmap_walk(struct page *page, rmap_fn fn, void *arg);
 /* Accessed bits of all entries, taken away; number of entries that had it. For reclaim. */
 int page_referenced(struct page *page, unsigned long *vm_flags);

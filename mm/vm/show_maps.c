@@ -27,8 +27,8 @@ static const char *vma_name(struct vma *vma)
 
 	if (vma->name)
 		return vma->name;
-	if (!vma->file && vma->start <= mm->brk && vma->end >= mm->brk_start && mm->brk_start && !vma->mapping &&
-	    mm->brk != mm->brk_start)
+	if (!vma->file && vma->start <= mm->brk && vma->end >= mm->brk_start && mm->brk_start &&
+	    !vma->mapping && mm->brk != mm->brk_start)
 		return "[heap]";
 	if (vma_is_anon_shared(vma))
 		return "/dev/zero (deleted)";
@@ -46,10 +46,12 @@ static void show_header(struct seq *seq, struct vma *vma)
 
 	if (vma->file && vm_file_ops->describe)
 		vm_file_ops->describe(vma->file, path, sizeof(path), &dev, &ino);
-	seq_printf(seq, "%08lx-%08lx %c%c%c%c %08llx %02x:%02x %llu", vma->start, vma->end, f & VM_READ ? 'r' : '-',
-		   f & VM_WRITE ? 'w' : '-', f & VM_EXEC ? 'x' : '-', f & VM_MAYSHARE ? 's' : 'p',
-		   vma->mapping ? (unsigned long long)vma->pgoff << PAGE_SHIFT : 0ull, (unsigned int)(dev >> 20),
-		   (unsigned int)(dev & 0xfffff), (unsigned long long)ino);
+	seq_printf(seq, "%08lx-%08lx %c%c%c%c %08llx %02x:%02x %llu", vma->start, vma->end,
+		   f & VM_READ ? 'r' : '-', f & VM_WRITE ? 'w' : '-', f & VM_EXEC ? 'x' : '-',
+		   f & VM_MAYSHARE ? 's' : 'p',
+		   vma->mapping ? (unsigned long long)vma->pgoff << PAGE_SHIFT : 0ull,
+		   (unsigned int)(dev >> 20), (unsigned int)(dev & 0xfffff),
+		   (unsigned long long)ino);
 	if (vma->file && path[0])
 		name = path;
 	if (name) {
@@ -73,7 +75,8 @@ int vm_show_maps(struct seq *seq, struct aspace *mm)
 }
 
 struct smaps {
-	u64 rss, shared_clean, shared_dirty, private_clean, private_dirty, referenced, anonymous, swap, locked;
+	u64 rss, shared_clean, shared_dirty, private_clean, private_dirty, referenced, anonymous,
+		swap, locked;
 	u64 pss, pss_dirty, pss_anon, pss_file, pss_shmem, pss_locked; /* << PSS_SHIFT */
 };
 
@@ -165,12 +168,14 @@ static void show_vm_flags(struct seq *seq, unsigned long flags)
 		unsigned long flag;
 		char name[3];
 	} names[] = {
-		{ VM_READ, "rd" }, { VM_WRITE, "wr" }, { VM_EXEC, "ex" }, { VM_SHARED, "sh" }, { VM_MAYREAD, "mr" },
-		{ VM_MAYWRITE, "mw" }, { VM_MAYEXEC, "me" }, { VM_MAYSHARE, "ms" }, { VM_GROWSDOWN, "gd" },
-		{ VM_PFNMAP, "pf" }, { VM_LOCKED, "lo" }, { VM_SEQ_READ, "sr" }, { VM_RAND_READ, "rr" },
-		{ VM_DONTCOPY, "dc" }, { VM_DONTEXPAND, "de" }, { VM_LOCKONFAULT, "lf" }, { VM_ACCOUNT, "ac" },
-		{ VM_NORESERVE, "nr" }, { VM_WIPEONFORK, "wf" }, { VM_DONTDUMP, "dd" }, { VM_HUGEPAGE, "hg" },
-		{ VM_NOHUGEPAGE, "nh" }, { VM_MERGEABLE, "mg" },
+		{ VM_READ, "rd" },	  { VM_WRITE, "wr" },	  { VM_EXEC, "ex" },
+		{ VM_SHARED, "sh" },	  { VM_MAYREAD, "mr" },	  { VM_MAYWRITE, "mw" },
+		{ VM_MAYEXEC, "me" },	  { VM_MAYSHARE, "ms" },  { VM_GROWSDOWN, "gd" },
+		{ VM_PFNMAP, "pf" },	  { VM_LOCKED, "lo" },	  { VM_SEQ_READ, "sr" },
+		{ VM_RAND_READ, "rr" },	  { VM_DONTCOPY, "dc" },  { VM_DONTEXPAND, "de" },
+		{ VM_LOCKONFAULT, "lf" }, { VM_ACCOUNT, "ac" },	  { VM_NORESERVE, "nr" },
+		{ VM_WIPEONFORK, "wf" },  { VM_DONTDUMP, "dd" },  { VM_HUGEPAGE, "hg" },
+		{ VM_NOHUGEPAGE, "nh" },  { VM_MERGEABLE, "mg" },
 	};
 
 	seq_puts(seq, "VmFlags: ");
@@ -214,7 +219,8 @@ int vm_show_smaps_rollup(struct seq *seq, struct aspace *mm)
 	}
 	list_for_each_entry(vma, &mm->vma_list, list)
 		smaps_gather(&s, vma);
-	seq_printf(seq, "%08lx-%08lx ---p 00000000 00:00 0", list_first_entry(&mm->vma_list, struct vma, list)->start,
+	seq_printf(seq, "%08lx-%08lx ---p 00000000 00:00 0",
+		   list_first_entry(&mm->vma_list, struct vma, list)->start,
 		   list_last_entry(&mm->vma_list, struct vma, list)->end);
 	up_read(&mm->lock);
 	pad_to(seq, start, NAME_COLUMN);
@@ -224,7 +230,8 @@ int vm_show_smaps_rollup(struct seq *seq, struct aspace *mm)
 }
 
 struct numa_maps {
-	unsigned long anon, dirty, mapped, mapmax, active, writeback, swapcache, pages, node[MAX_NODES];
+	unsigned long anon, dirty, mapped, mapmax, active, writeback, swapcache, pages,
+		node[MAX_NODES];
 };
 
 static int numa_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
@@ -339,7 +346,8 @@ static int pagemap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsig
 			if (page_mapcount(page) == 1)
 				*out |= PM_EXCLUSIVE;
 		} else if (pte_swap(e)) {
-			*out = PM_SWAP | ((e.v >> 2) & 31) | ((e.v & PTE_PFN_MASK) >> PAGE_SHIFT << 5);
+			*out = PM_SWAP | ((e.v >> 2) & 31) |
+			       ((e.v & PTE_PFN_MASK) >> PAGE_SHIFT << 5);
 		}
 	}
 	return 0;

@@ -2,14 +2,17 @@
 /*
  * tlbgather.c - flush, then free.
  *
- * Problem: a page may be given away only after every TLB has forgotten it, and a flush per page is far too dear; so is
- * settling counters, anon_vma references and LRU lists page by page. Idea: collect up to 128 pages, flush once, then
- * settle in runs: pages of one zone and one anon_vma follow each other nearly always, so a run costs one addition.
+ * Problem: a page may be given away only after every TLB has forgotten it, and a flush per page is
+ * far too dear; so is settling counters, anon_vma references and LRU lists page by page. Idea:
+ * collect up to 128 pages, flush once, then
+ * settle in runs: pages of one zone and one anon_vma follow each other nearly always, so a run
+ * costs one addition.
  *
- * Order that matters: entry cleared (by the caller, under pt_lock) -> flush -> anon_vma reference and counters ->
- * page reference. A dying address space needs no flush for its pages (nobody runs in it any more, and a processor that
- * speculates through a stale entry only reads), but it does for its tables: a stale upper level would make the page walker
- * read, and mark, memory that is somebody else's by then.
+ * Order that matters: entry cleared (by the caller, under pt_lock) -> flush -> anon_vma reference
+ * and counters -> page reference. A dying address space needs no flush for its pages (nobody runs
+ * in it any more, and a processor that speculates through a stale entry only reads), but it does
+ * for its tables: a stale upper level would make the page walker read, and mark, memory that is
+ * somebody else's by then.
  */
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
@@ -62,7 +65,8 @@ static __always_inline void run_add(struct run *r, struct page *page)
 	bool anon = page_test(page, PG_anon);
 	struct anon_vma *av = anon ? page->anon_vma : NULL;
 
-	if (unlikely(!r->nr || av != r->av || page_zid(page) != page_zid(r->page) || page->memcg != r->page->memcg)) {
+	if (unlikely(!r->nr || av != r->av || page_zid(page) != page_zid(r->page) ||
+		     page->memcg != r->page->memcg)) {
 		run_end(r);
 		r->page = page;
 		r->av = av;
@@ -71,7 +75,10 @@ static __always_inline void run_add(struct run *r, struct page *page)
 	r->nr++;
 }
 
-/* Counters and anon_vma references of the pages nobody maps any more; then the array holds plain pointers. */
+/*
+ * Counters and anon_vma references of the pages nobody maps any more; then the array holds plain
+ * pointers.
+ */
 static void settle(struct tlb_gather *g)
 {
 	struct run run = { .nr = 0 };

@@ -2,19 +2,22 @@
 /*
  * vma.c - the set of VMAs of one address space.
  *
- * Problem: find the VMA of an address, find a free range near the top, cut and join VMAs, all in O(log n) with n up to
- * 65 530. Idea: a red-black tree by address (and a list in the same order for neighbours) in which every node keeps the
- * largest gap of its subtree; the gap of a VMA is the free space right below it (a growing stack keeps its guard to
- * itself). Search for space goes right first and skips subtrees whose largest gap is too small.
+ * Problem: find the VMA of an address, find a free range near the top, cut and join VMAs, all in
+ * O(log n) with n up to 65 530. Idea: a red-black tree by address (and a list in the same order for
+ * neighbours) in which every node keeps the largest gap of its subtree; the gap of a VMA is the
+ * free space right below it (a growing stack keeps its guard to itself). Search for space goes
+ * right first and skips subtrees whose largest gap is too small.
  *
  *        [0x400000-0x420000]      gap below 0x400000
  *              \
  *         [0x7fff..-0x7fff..]     gap = start - 0x420000 - guard
  *
- * Joining: two VMAs become one when nothing tells them apart: same flags, file, policy, name, no hooks, page numbers that
- * continue, and the same anon_vma (or one has none yet).
- * Invariants (vma_tree_check): ordered, no overlap, list and tree agree, every gap value is right, count is right.
- * Locking: aspace->lock; borders also change under the rmap locks, because rmap looks at them without aspace->lock.
+ * Joining: two VMAs become one when nothing tells them apart: same flags, file, policy, name, no
+ * hooks, page numbers that continue, and the same anon_vma (or one has none yet).
+ * Invariants (vma_tree_check): ordered, no overlap, list and tree agree, every gap value is right,
+ * count is right.
+ * Locking: aspace->lock; borders also change under the rmap locks, because rmap looks at them
+ * without aspace->lock.
  */
 #include "mm/vm/internal.h"
 #include "lib/string.h"
@@ -133,8 +136,8 @@ void vma_tree_insert(struct aspace *mm, struct vma *vma)
 }
 
 /*
- * The next n VMAs of the list as a balanced subtree: all black, but for the nodes of the last, incomplete level, which are
- * red. => *pos moves behind them; the subtree's top
+ * The next n VMAs of the list as a balanced subtree: all black, but for the nodes of the last,
+ * incomplete level, which are red. => *pos moves behind them; the subtree's top
  */
 static struct rb_node *build(struct list_head **pos, u32 n, u32 levels, struct rb_node *parent)
 {
@@ -185,7 +188,8 @@ void vma_tree_remove(struct aspace *mm, struct vma *vma)
 }
 
 /* The highest fitting place below node's VMAs; 0: none. Depth is the height of the tree. */
-static unsigned long gap_search(struct rb_node *node, size_t len, unsigned long low, unsigned long high)
+static unsigned long gap_search(struct rb_node *node, size_t len, unsigned long low,
+				unsigned long high)
 {
 	while (node) {
 		struct vma *vma = rb_entry(node, struct vma, node), *prev;
@@ -310,8 +314,9 @@ struct vma *vma_carve(struct vma *vma, unsigned long start, unsigned long end)
 
 static bool alike(const struct vma *vma, const struct vma_like *like)
 {
-	return vma->flags == like->flags && vma->file == like->file && vma->mapping == like->mapping &&
-	       !vma->open && !vma->close && !vma->name && mpol_equal(vma->policy, like->policy);
+	return vma->flags == like->flags && vma->file == like->file &&
+	       vma->mapping == like->mapping && !vma->open && !vma->close && !vma->name &&
+	       mpol_equal(vma->policy, like->policy);
 }
 
 bool vma_can_follow(const struct vma *vma, unsigned long start, const struct vma_like *like)
@@ -319,14 +324,18 @@ bool vma_can_follow(const struct vma *vma, unsigned long start, const struct vma
 	return vma->end == start && alike(vma, like) && vma_index(vma, start) == like->pgoff;
 }
 
-bool vma_can_precede(const struct vma *vma, unsigned long end, unsigned long npages, const struct vma_like *like)
+bool vma_can_precede(const struct vma *vma, unsigned long end, unsigned long npages,
+		     const struct vma_like *like)
 {
 	return vma->start == end && alike(vma, like) && like->pgoff + npages == vma->pgoff;
 }
 
 static bool can_join(const struct vma *a, const struct vma *b)
 {
-	struct vma_like like = { .flags = b->flags, .pgoff = b->pgoff, .file = b->file, .mapping = b->mapping,
+	struct vma_like like = { .flags = b->flags,
+				 .pgoff = b->pgoff,
+				 .file = b->file,
+				 .mapping = b->mapping,
 				 .policy = b->policy };
 
 	if (b->open || b->close || b->name)
@@ -387,7 +396,8 @@ bool vma_tree_check(struct aspace *mm)
 
 		if (vma->own_gap != gap)
 			return false;
-		if (node != &vma->node || vma->start < end || vma->start >= vma->end || vma->mm != mm)
+		if (node != &vma->node || vma->start < end || vma->start >= vma->end ||
+		    vma->mm != mm)
 			return false;
 		if (offset_in_page(vma->start) || offset_in_page(vma->end))
 			return false;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vma_life.c - VMA objects and what they hold: file, policy, hooks. Also the object behind shared anonymous memory. */
+/*
+ * vma_life.c - VMA objects and what they hold: file, policy, hooks. Also the object behind shared
+ * anonymous memory.
+ */
 #include "mm/kmem/slab.h"
 #include "mm/vm/anon_shared.h"
 #include "mm/vm/internal.h"

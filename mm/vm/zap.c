@@ -2,9 +2,9 @@
 /*
  * zap.c - taking the pages of a range out of a page table: munmap, exit, MADV_DONTNEED, truncation.
  *
- * Each entry is cleared under pt_lock and its page handed to the gather (tlbgather.c), which frees after the flush. What
- * the entry knew of the page goes to the page first: a dirty bit of a file page must not be lost. For private anonymous
- * memory dirty and accessed say nothing any more.
+ * Each entry is cleared under pt_lock and its page handed to the gather (tlbgather.c), which frees
+ * after the flush. What the entry knew of the page goes to the page first: a dirty bit of a file
+ * page must not be lost. For private anonymous memory dirty and accessed say nothing any more.
  * Works under aspace->lock (either way) or, for truncation, under the mapping's i_mmap_lock.
  */
 #include "mm/phys/page_alloc.h"
@@ -70,7 +70,8 @@ static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned 
 			g->rss[RSS_ANON]++;
 		else
 			zap_file_page(g, page, e);
-		tlb_gather_page(g, page, atomic_add_return(-1, &page->mapcount) < 0 ? GATHER_LAST : 0);
+		tlb_gather_page(g, page,
+				atomic_add_return(-1, &page->mapcount) < 0 ? GATHER_LAST : 0);
 	}
 	if (first)
 		tlb_gather_range(g, first, last + PAGE_SIZE);
@@ -79,7 +80,8 @@ static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned 
 
 static const struct pt_walk_ops zap_ops = { .before = zap_before, .ptes = zap_ptes };
 
-static void zap(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end, bool keep_cows)
+static void zap(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end,
+		bool keep_cows)
 {
 	struct zap z = { .g = g, .keep_cows = keep_cows, .fullmm = g->fullmm };
 	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &z };
@@ -105,7 +107,8 @@ void zap_vma_range(struct vma *vma, unsigned long start, unsigned long end)
 /* The part of the VMA that maps pages [first, last]. */
 static void unmap_one(struct vma *vma, unsigned long first, unsigned long last, bool keep_cows)
 {
-	unsigned long from = max(first, vma->pgoff), to = min(last, vma->pgoff + vma_pages(vma) - 1);
+	unsigned long from = max(first, vma->pgoff),
+		      to = min(last, vma->pgoff + vma_pages(vma) - 1);
 	struct tlb_gather g;
 
 	tlb_gather_init(&g, vma->mm, 0);
@@ -115,7 +118,8 @@ static void unmap_one(struct vma *vma, unsigned long first, unsigned long last, 
 }
 
 /*
- * Hook of the page cache. cows: private copies go as well (truncation), else they stay (hole punching).
+ * Hook of the page cache. cows: private copies go as well (truncation), else they stay (hole
+ * punching).
  * => truncate_lock held for writing, so no fault brings an entry back
  */
 void vm_unmap_pages(struct mapping *m, unsigned long first, unsigned long last, int cows)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // SOURCES: arch/x86_64/acpi_parse.c arch/x86_64/numa.c
 /*
- * test_acpi.c - the ACPI table readers and the node builder: known tables give known results, and whatever bytes come,
- * nothing is read outside the table (the sanitizers watch) and the invariants of numa_info hold.
+ * test_acpi.c - the ACPI table readers and the node builder: known tables give known results, and
+ * whatever bytes come, nothing is read outside the table (the sanitizers watch) and the invariants
+ * of numa_info hold.
  */
 #include "host.h"
 #include "arch/x86_64/acpi_parse.h"
@@ -38,8 +39,8 @@ static void seal(void)
 
 static void srat_mem_entry(u32 domain, u64 start, u64 size, u32 flags)
 {
-	put(1, 1), put(40, 1), put(domain, 4), put(0, 2), put(start, 8), put(size, 8), put(0, 4), put(flags, 4),
-		put(0, 8);
+	put(1, 1), put(40, 1), put(domain, 4), put(0, 2), put(start, 8), put(size, 8), put(0, 4),
+		put(flags, 4), put(0, 8);
 }
 static void srat_cpu_entry(u32 domain, u32 id)
 {
@@ -76,11 +77,11 @@ HOST_TEST(madt)
 
 	begin("APIC");
 	put(0xfee00000, 4), put(1, 4);
-	put(0, 1), put(8, 1), put(0, 1), put(3, 1), put(1, 4);           /* CPU, APIC id 3 */
-	put(0, 1), put(8, 1), put(1, 1), put(4, 1), put(0, 4);           /* disabled */
+	put(0, 1), put(8, 1), put(0, 1), put(3, 1), put(1, 4);		     /* CPU, APIC id 3 */
+	put(0, 1), put(8, 1), put(1, 1), put(4, 1), put(0, 4);		     /* disabled */
 	put(9, 1), put(16, 1), put(0, 2), put(300, 4), put(1, 4), put(0, 4); /* x2APIC id 300 */
 	put(9, 1), put(16, 1), put(0, 2), put(3, 4), put(1, 4), put(0, 4);   /* the first again */
-	put(1, 1), put(12, 1), put(0, 2), put(0xfec00000, 4), put(0, 4); /* I/O APIC */
+	put(1, 1), put(12, 1), put(0, 2), put(0xfec00000, 4), put(0, 4);     /* I/O APIC */
 	put(2, 1), put(10, 1), put(0, 1), put(9, 1), put(9, 4), put(0xd, 2);
 	seal();
 	CHECK_EQ(acpi_parse_madt(t, len, &m, &why), 0);
@@ -136,8 +137,8 @@ static void check_info(void)
 		CHECK(!i || info.ranges[i - 1].end <= info.ranges[i].start);
 	}
 	for (u32 i = 0; i < boot.nr_ranges; i++)
-		for (u64 pa = boot.ranges[i].start; boot.ranges[i].type == BOOT_RAM && pa < boot.ranges[i].end;
-		     pa += MiB(1)) {
+		for (u64 pa = boot.ranges[i].start;
+		     boot.ranges[i].type == BOOT_RAM && pa < boot.ranges[i].end; pa += MiB(1)) {
 			bool found = false;
 
 			for (u32 k = 0; k < info.nr_ranges; k++)
@@ -263,7 +264,8 @@ HOST_TEST(s5)
 	begin("DSDT");
 	put(0x10, 1);
 	put(0x08, 1), put('_' | 'S' << 8 | '5' << 16 | (u32)'_' << 24, 4);
-	put(0x12, 1), put(0x0a, 1), put(4, 1), put(0x0a, 1), put(5, 1), put(0, 1), put(0, 1), put(0, 1);
+	put(0x12, 1), put(0x0a, 1), put(4, 1), put(0x0a, 1), put(5, 1), put(0, 1), put(0, 1),
+		put(0, 1);
 	seal();
 	CHECK_EQ(acpi_parse_s5(t, len, &m, &why), 0);
 	CHECK_EQ(m.s5_a, 5);
@@ -306,7 +308,8 @@ HOST_TEST(mutations)
 		for (u32 i = host_random() % 12; i; i--)
 			switch (host_random() % 4) {
 			case 0:
-				srat_mem_entry(host_random() % 10, host_random() % GiB(6), host_random() % GiB(2), 1);
+				srat_mem_entry(host_random() % 10, host_random() % GiB(6),
+					       host_random() % GiB(2), 1);
 				break;
 			case 1:
 				srat_cpu_entry(host_random() % 10, host_random() % 5);

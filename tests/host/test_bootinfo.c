@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // SOURCES: boot/ranges.c boot/multiboot2.c boot/pvh.c
 /*
- * test_bootinfo.c - the loader's structures: what GRUB and QEMU hand over is understood, garbage is survived, and the
- * memory map that comes out is sorted, disjoint and gives no byte a better type than its worst range.
+ * test_bootinfo.c - the loader's structures: what GRUB and QEMU hand over is understood, garbage is
+ * survived, and the memory map that comes out is sorted, disjoint and gives no byte a better type
+ * than its worst range.
  */
 #include "host.h"
 #include "boot/boot.h"

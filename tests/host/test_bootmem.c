@@ -87,7 +87,8 @@ HOST_TEST(bootmem_random)
 		set_up();
 		for (int i = 0; i < 60; i++) {
 			unsigned n = 1 + host_random() % 80, align = 1u << host_random() % 6;
-			phys_addr_t at = bm_find(&bm, n * PAGE_SIZE, align * PAGE_SIZE, (int)(host_random() % 3) - 1, ~0ull);
+			phys_addr_t at = bm_find(&bm, n * PAGE_SIZE, align * PAGE_SIZE,
+						 (int)(host_random() % 3) - 1, ~0ull);
 
 			if (!at)
 				continue;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The buddy of a zone of 8192 pages with odd borders: random alloc, bulk alloc, free, claim; never overlapping, always whole. */
+/*
+ * The buddy of a zone of 8192 pages with odd borders: random alloc, bulk alloc, free, claim; never
+ * overlapping, always whole.
+ */
 // SOURCES: mm/phys/buddy.c
 #include "host.h"
 
@@ -26,10 +29,12 @@ static void set_up(void)
 	memset(types, MT_MOVABLE, sizeof(types));
 	memset(used, 1, sizeof(used));
 	for (unsigned long i = 0; i < PAGES; i++)
-		host_mem_map[i].flags = FIRST + i >= START && FIRST + i < END ? ZONE_FLAGS : BIT(PG_reserved);
+		host_mem_map[i].flags =
+			FIRST + i >= START && FIRST + i < END ? ZONE_FLAGS : BIT(PG_reserved);
 	buddy_init(&b, START, END, types, ZONE_FLAGS);
 	for (unsigned long pfn = START; pfn < END;) {
-		unsigned int order = __builtin_ctzl(pfn) < MAX_ORDER - 1 ? __builtin_ctzl(pfn) : MAX_ORDER - 1;
+		unsigned int order =
+			__builtin_ctzl(pfn) < MAX_ORDER - 1 ? __builtin_ctzl(pfn) : MAX_ORDER - 1;
 
 		while (pfn + (1ul << order) > END)
 			order--;
@@ -121,7 +126,9 @@ HOST_TEST(buddy_random_walk)
 				held[n++].order = order;
 			}
 			if (claim && ((r >> 30) & 1))
-				for (unsigned long pfn = page_to_pfn(claim) & ~(PAGEBLOCK_PAGES - 1), i = 0;
+				for (unsigned long
+					     pfn = page_to_pfn(claim) & ~(PAGEBLOCK_PAGES - 1),
+					     i = 0;
 				     i < PAGEBLOCK_PAGES; i += 32)
 					buddy_claim_range(&b, pfn + i, 32, mt);
 		} else if (n) {
@@ -162,7 +169,10 @@ HOST_TEST(buddy_bulk)
 	CHECK_EQ(b.nr_free_pages, 0);
 }
 
-/* The type with nothing takes the largest foreign block; whole pageblocks change sides, others are claimed. */
+/*
+ * The type with nothing takes the largest foreign block; whole pageblocks change sides, others are
+ * claimed.
+ */
 HOST_TEST(buddy_fallback_steals_the_largest)
 {
 	struct page *claim = NULL, *page;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fair policy's arithmetic (sched/fair.c) on a simulated CPU with a 1 ms tick: shares, lag, latency.
+ * The fair policy's arithmetic (sched/fair.c) on a simulated CPU with a 1 ms tick: shares, lag,
+ * latency.
  *
- * The simulator runs the picked entity until its next event (tick, sleep, wake) and lets fair_check() prove the queue after
- * every operation.
+ * The simulator runs the picked entity until its next event (tick, sleep, wake) and lets
+ * fair_check() prove the queue after every operation.
  */
 // SOURCES: sched/fair.c lib/rbtree.c
 #include "host.h"
@@ -16,11 +17,11 @@
 
 struct sim_thread {
 	struct sched_entity se;
-	u64 ran;           /* real ns */
+	u64 ran;	   /* real ns */
 	u64 burst, pause;  /* 0: always runnable */
 	u64 left, wake_at; /* of the burst; when asleep */
 	u64 slept_since, woke_at, worst_latency;
-	bool waiting;      /* woken, has not run since */
+	bool waiting; /* woken, has not run since */
 };
 struct sim {
 	struct fair_rq q;
@@ -142,7 +143,10 @@ static u64 load_of(struct sim *s)
 	return load;
 }
 
-/* Always-runnable threads of any weights: nobody is ever further from its share than one request and one tick. */
+/*
+ * Always-runnable threads of any weights: nobody is ever further from its share than one request
+ * and one tick.
+ */
 HOST_TEST(shares_within_one_request)
 {
 	for (int round = 0; round < 60; round++) {
@@ -175,8 +179,8 @@ HOST_TEST(lag_is_conserved)
 
 	sim_init(&s);
 	for (int i = 0; i < 20; i++)
-		sim_add(&s, fair_weight((int)(host_random() % 40) - 20), i % 2 ? 0 : 1 + host_random() % (5 * MS),
-			1 + host_random() % (20 * MS));
+		sim_add(&s, fair_weight((int)(host_random() % 40) - 20),
+			i % 2 ? 0 : 1 + host_random() % (5 * MS), 1 + host_random() % (20 * MS));
 	sim_schedule(&s);
 	for (int step = 0; step < 100000; step++) {
 		__int128 sum = 0;
@@ -186,7 +190,8 @@ HOST_TEST(lag_is_conserved)
 			continue;
 		for (int i = 0; i < s.n; i++)
 			if (s.t[i].se.on_rq)
-				sum += (__int128)(s64)(fair_vtime(&s.q) - s.t[i].se.vruntime) * s.t[i].se.weight;
+				sum += (__int128)(s64)(fair_vtime(&s.q) - s.t[i].se.vruntime) *
+				       s.t[i].se.weight;
 		/* V is rounded by less than 1: the sum by less than the load */
 		CHECK(sum < (__int128)s.q.load && sum > -(__int128)s.q.load);
 	}
@@ -211,12 +216,16 @@ HOST_TEST(light_sleeper_is_served_soon)
 		for (int i = 1; i < hogs; i++) { /* and the hogs stay equal */
 			s64 d = (s64)(s.t[i].ran - s.t[0].ran);
 
-			CHECK(d < (s64)(2 * FAIR_SLICE_NS + 2 * TICK) && d > -(s64)(2 * FAIR_SLICE_NS + 2 * TICK));
+			CHECK(d < (s64)(2 * FAIR_SLICE_NS + 2 * TICK) &&
+			      d > -(s64)(2 * FAIR_SLICE_NS + 2 * TICK));
 		}
 	}
 }
 
-/* Sleeping does not pay: one that sleeps at the end of each request gets no more than its share of the time it was awake. */
+/*
+ * Sleeping does not pay: one that sleeps at the end of each request gets no more than its share of
+ * the time it was awake.
+ */
 HOST_TEST(sleeping_does_not_hoard)
 {
 	struct sim s;
@@ -259,9 +268,13 @@ HOST_TEST(reweight_keeps_v)
 
 		fair_reweight(&s.q, &t->se, fair_weight((int)(host_random() % 40) - 20));
 		CHECK(fair_check(&s.q));
-		/* V and the new lag are each rounded by less than 1, and that is stretched by weight / weight of the others */
+		/*
+		 * V and the new lag are each rounded by less than 1, and that is stretched by
+		 * weight / weight of the others
+		 */
 		slack = (s64)((old + t->se.weight) / (s.q.load - t->se.weight)) + 3;
-		CHECK((s64)(fair_vtime(&s.q) - v) <= slack && (s64)(fair_vtime(&s.q) - v) >= -slack);
+		CHECK((s64)(fair_vtime(&s.q) - v) <= slack &&
+		      (s64)(fair_vtime(&s.q) - v) >= -slack);
 		after = (s64)(fair_vtime(&s.q) - t->se.vruntime) * t->se.weight;
 		CHECK(after - lag < 2 * 88761 * slack && lag - after < 2 * 88761 * slack);
 		sim_schedule(&s);
@@ -293,7 +306,8 @@ HOST_TEST(pick_is_exact)
 
 	sim_init(&s);
 	for (int i = 0; i < MAX; i++) {
-		struct sim_thread *t = sim_add(&s, fair_weight((int)(host_random() % 40) - 20), 0, 0);
+		struct sim_thread *t =
+			sim_add(&s, fair_weight((int)(host_random() % 40) - 20), 0, 0);
 
 		t->se.slice_ns = 100000 + host_random() % (20 * MS);
 	}
@@ -304,7 +318,8 @@ HOST_TEST(pick_is_exact)
 		for (int i = 0; i < MAX; i++) {
 			struct sched_entity *se = &s.t[i].se;
 
-			if (fair_eligible(&s.q, se) && (!best || (s64)(se->deadline - best->deadline) < 0))
+			if (fair_eligible(&s.q, se) &&
+			    (!best || (s64)(se->deadline - best->deadline) < 0))
 				best = se;
 		}
 		CHECK(picked && picked->deadline == best->deadline && fair_eligible(&s.q, picked));

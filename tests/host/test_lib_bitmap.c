@@ -35,7 +35,8 @@ static void randomize(void)
 HOST_TEST(ranges_and_searches)
 {
 	for (int round = 0; round < 2000; round++) {
-		unsigned long n = 1 + host_random() % N, start = host_random() % (n + 1), i, weight = 0, last = n;
+		unsigned long n = 1 + host_random() % N, start = host_random() % (n + 1), i,
+			      weight = 0, last = n;
 
 		randomize();
 		for (i = 0; i < N; i++)
@@ -65,7 +66,8 @@ HOST_TEST(ranges_and_searches)
 HOST_TEST(zero_area)
 {
 	for (int round = 0; round < 2000; round++) {
-		unsigned long count = 1 + host_random() % 20, align = 1ul << host_random() % 4, want = N;
+		unsigned long count = 1 + host_random() % 20, align = 1ul << host_random() % 4,
+			      want = N;
 
 		randomize();
 		for (unsigned long s = 0; s + count <= N && want == N; s += align) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The initramfs reader: good archives, and a hundred thousand damaged ones in exactly sized memory (ASan watches). */
+/*
+ * The initramfs reader: good archives, and a hundred thousand damaged ones in exactly sized memory
+ * (ASan watches).
+ */
 // SOURCES: lib/cpio.c lib/string.c
 #include "host.h"
 
@@ -11,8 +14,8 @@ static size_t put(u8 *to, const char *name, const void *data, u32 size, u32 mode
 	char header[111];
 	size_t n = strlen(name) + 1, at;
 
-	sprintf(header, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", 1, mode, 2, 3, 1, 99, size, 0, 0, 5,
-		6, (u32)n, 0);
+	sprintf(header, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", 1, mode, 2, 3,
+		1, 99, size, 0, 0, 5, 6, (u32)n, 0);
 	memcpy(to, header, 110);
 	memcpy(to + 110, name, n);
 	for (at = 110 + n; at & 3;)
@@ -97,7 +100,9 @@ HOST_TEST(fuzz)
 
 		memcpy(copy, good, n);
 		for (int hits = 1 + host_random() % 4; n && hits > 0; hits--)
-			copy[host_random() % n] = host_random() % 3 ? "0123456789abcdefF\377"[host_random() % 18] : host_random();
+			copy[host_random() % n] =
+				host_random() % 3 ? "0123456789abcdefF\377"[host_random() % 18]
+						  : host_random();
 		cpio_open(&it, copy, n);
 		while (cpio_next(&it, &e) == 1) {
 			sum += strlen(e.name);

@@ -26,8 +26,10 @@ static struct file good(void)
 	f.eh.e_phentsize = sizeof(f.ph[0]);
 	f.eh.e_phnum = 6;
 	f.ph[0] = (struct elf64_phdr){ PT_LOAD, PF_R, 0, 0x400000, 0, 0x6e0, 0x6e0, 0x1000 };
-	f.ph[1] = (struct elf64_phdr){ PT_LOAD, PF_R | PF_X, 0x1000, 0x401000, 0, 0x8000, 0x8000, 0x1000 };
-	f.ph[2] = (struct elf64_phdr){ PT_LOAD, PF_R | PF_W, 0xa708, 0x40b708, 0, 0x900, 0x10450, 0x1000 };
+	f.ph[1] = (struct elf64_phdr){ PT_LOAD, PF_R | PF_X, 0x1000, 0x401000,
+				       0,	0x8000,	     0x8000, 0x1000 };
+	f.ph[2] = (struct elf64_phdr){ PT_LOAD, PF_R | PF_W, 0xa708,  0x40b708,
+				       0,	0x900,	     0x10450, 0x1000 };
 	f.ph[3] = (struct elf64_phdr){ PT_TLS, PF_R, 0xa708, 0x40b708, 0, 0x28, 0x8a, 8 };
 	f.ph[4] = (struct elf64_phdr){ PT_GNU_STACK, PF_R | PF_W, 0, 0, 0, 0, 0, 16 };
 	f.ph[5] = (struct elf64_phdr){ PT_INTERP, PF_R, 0x500, 0x400500, 0, 0x1c, 0x1c, 1 };
@@ -53,12 +55,12 @@ HOST_TEST(good_file)
 	CHECK(!im.exec_stack);
 }
 
-#define REFUSED(err, change)                            \
-	do {                                            \
-		struct file f = good();                 \
-		struct elf_image im;                    \
-		change;                                 \
-		CHECK_EQ(parse(&f, &im), err);          \
+#define REFUSED(err, change)                                                                       \
+	do {                                                                                       \
+		struct file f = good();                                                            \
+		struct elf_image im;                                                               \
+		change;                                                                            \
+		CHECK_EQ(parse(&f, &im), err);                                                     \
 	} while (0)
 
 HOST_TEST(bad_files)
@@ -75,8 +77,8 @@ HOST_TEST(bad_files)
 	REFUSED(-ENOEXEC, f.ph[1].p_offset = FILE_SIZE);
 	REFUSED(-ENOEXEC, f.ph[1].p_align = 0x3000);
 	REFUSED(-ENOEXEC, f.ph[1].p_offset += 8);
-	REFUSED(-ENOEXEC, f.ph[1].p_vaddr = 0x400000);  /* shares a page with its neighbour */
-	REFUSED(-ENOEXEC, f.ph[2].p_vaddr = 0x300708);  /* falls back */
+	REFUSED(-ENOEXEC, f.ph[1].p_vaddr = 0x400000); /* shares a page with its neighbour */
+	REFUSED(-ENOEXEC, f.ph[2].p_vaddr = 0x300708); /* falls back */
 	REFUSED(-EINVAL, f.ph[2].p_memsz = LIMIT);
 	REFUSED(-EINVAL, f.ph[2].p_memsz = U64_MAX - 0x1000);
 	REFUSED(-EINVAL, f.ph[2].p_vaddr = 0xffff888000000708ull);
@@ -95,7 +97,8 @@ static void check_promises(const struct elf_image *im)
 
 		CHECK(s->memsz > 0 && s->filesz <= s->memsz);
 		CHECK(s->offset <= FILE_SIZE && s->filesz <= FILE_SIZE - s->offset);
-		CHECK(s->vaddr >= end && s->vaddr + s->memsz > s->vaddr && s->vaddr + s->memsz <= LIMIT);
+		CHECK(s->vaddr >= end && s->vaddr + s->memsz > s->vaddr &&
+		      s->vaddr + s->memsz <= LIMIT);
 		CHECK(!((s->vaddr ^ s->offset) & 4095));
 		end = ALIGN_UP(s->vaddr + s->memsz, 4096ull);
 	}

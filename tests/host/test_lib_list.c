@@ -177,7 +177,8 @@ HOST_TEST(list_sort_is_stable)
 		prev = NULL;
 		list_for_each_entry(it, &l, link) {
 			if (prev)
-				CHECK(prev->key < it->key || (prev->key == it->key && prev->order < it->order));
+				CHECK(prev->key < it->key ||
+				      (prev->key == it->key && prev->order < it->order));
 			prev = it;
 		}
 	}

@@ -94,7 +94,8 @@ HOST_TEST(lists_round_trip)
 
 HOST_TEST(lists_refused)
 {
-	static const char *const bad[] = { "1,", ",1", "1-", "-1", "3-1", "a", "1 2", "0-3,8x", "1,,2", "1\n2" };
+	static const char *const bad[] = { "1,", ",1",	"1-",	  "-1",	  "3-1",
+					   "a",	 "1 2", "0-3,8x", "1,,2", "1\n2" };
 	unsigned long bits[1] = { 0x5555 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Formatted text: against the C library's, for every flag, width, precision and length it shares with ours. */
+/*
+ * Formatted text: against the C library's, for every flag, width, precision and length it shares
+ * with ours.
+ */
 // SOURCES: lib/printf.c lib/string.c
 #include "host.h"
 
@@ -11,17 +14,18 @@ static int (*const libc_snprintf)(char *, size_t, const char *, ...) = snprintf;
 static void same(const char *ours, int n, const char *theirs, int m, const char *fmt)
 {
 	if (strcmp(ours, theirs) || n != m)
-		fprintf(stderr, "# format \"%s\": \"%s\" (%d), libc \"%s\" (%d)\n", fmt, ours, n, theirs, m);
+		fprintf(stderr, "# format \"%s\": \"%s\" (%d), libc \"%s\" (%d)\n", fmt, ours, n,
+			theirs, m);
 	CHECK_STR(ours, theirs);
 	CHECK_EQ(n, m);
 }
 
-#define SAME(size, fmt, ...)                                                            \
-	do {                                                                            \
-		char _a[300], _b[300];                                                  \
-		int _n = snprintf(_a, size, fmt, __VA_ARGS__);                          \
-		int _m = libc_snprintf(_b, size, fmt, __VA_ARGS__);                     \
-		same(_a, _n, _b, _m, fmt);                                              \
+#define SAME(size, fmt, ...)                                                                       \
+	do {                                                                                       \
+		char _a[300], _b[300];                                                             \
+		int _n = snprintf(_a, size, fmt, __VA_ARGS__);                                     \
+		int _m = libc_snprintf(_b, size, fmt, __VA_ARGS__);                                \
+		same(_a, _n, _b, _m, fmt);                                                         \
 	} while (0)
 
 #pragma GCC diagnostic ignored "-Wformat"
@@ -42,9 +46,11 @@ HOST_TEST(numbers_like_libc)
 		int n = libc_snprintf(fmt, sizeof(fmt), "<%%%s", flags[host_random() % 10]);
 
 		if (host_random() % 2)
-			n += libc_snprintf(fmt + n, sizeof(fmt) - n, "%d", (int)(host_random() % 30));
+			n += libc_snprintf(fmt + n, sizeof(fmt) - n, "%d",
+					   (int)(host_random() % 30));
 		if (host_random() % 3 == 0)
-			n += libc_snprintf(fmt + n, sizeof(fmt) - n, ".%d", (int)(host_random() % 25));
+			n += libc_snprintf(fmt + n, sizeof(fmt) - n, ".%d",
+					   (int)(host_random() % 25));
 		libc_snprintf(fmt + n, sizeof(fmt) - n, "%s%c>", len, convs[host_random() % 6]);
 		if (host_random() % 8 == 0)
 			v = 0;
@@ -57,7 +63,8 @@ HOST_TEST(numbers_like_libc)
 
 HOST_TEST(strings_like_libc)
 {
-	SAME(300, "%s|%10s|%-10s|%.3s|%10.2s|%-6.4s|", "abc", "abc", "abc", "abcdef", "abc", "abcdef");
+	SAME(300, "%s|%10s|%-10s|%.3s|%10.2s|%-6.4s|", "abc", "abc", "abc", "abcdef", "abc",
+	     "abcdef");
 	SAME(300, "%c%5c%-5c|%%", 'x', 'y', 'z');
 	SAME(300, "%*d|%-*d|%.*s|%*s", 6, 42, 6, 42, 2, "abcdef", -8, "left");
 	SAME(300, "%.*d", -1, 7);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Red-black trees: random insertions and removals keep the order, the rules and the augmented values. */
+/*
+ * Red-black trees: random insertions and removals keep the order, the rules and the augmented
+ * values.
+ */
 // SOURCES: lib/rbtree.c
 #include "host.h"
 

@@ -65,7 +65,8 @@ HOST_TEST(arithmetic)
 	CHECK_EQ(gcd(48, 36), 12);
 	for (int i = 0; i < 20000; i++) {
 		u64 v = host_random() >> host_random() % 64, r = isqrt(v);
-		u64 a = host_random() >> host_random() % 64, b = host_random() >> host_random() % 64;
+		u64 a = host_random() >> host_random() % 64,
+		    b = host_random() >> host_random() % 64;
 		u64 c = (host_random() >> host_random() % 64) | 1;
 		unsigned __int128 q = (unsigned __int128)a * b / c;
 		unsigned int shift = host_random() % 64;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's own memory functions (their string instructions run here too) and the functions libc lacks. */
+/*
+ * The kernel's own memory functions (their string instructions run here too) and the functions libc
+ * lacks.
+ */
 // SOURCES: lib/string.c arch/x86_64/string.c
 #include "host.h"
 
@@ -22,7 +25,8 @@ static void randomize(void)
 HOST_TEST(memory_functions)
 {
 	for (int round = 0; round < 50000; round++) {
-		size_t n = host_random() % (round % 4 ? 20 : 130), from = host_random() % 160, to = host_random() % 160;
+		size_t n = host_random() % (round % 4 ? 20 : 130), from = host_random() % 160,
+		       to = host_random() % 160;
 		int c;
 
 		randomize();
@@ -74,7 +78,8 @@ HOST_TEST(pieces)
 	CHECK_STR(strsep(&rest, ",;"), "c");
 	CHECK(!strsep(&rest, ",;"));
 	CHECK_STR(strstrip(strip), "x y");
-	CHECK(str_match("*", "") && str_match("a*c", "abbc") && str_match("?b*", "ab") && str_match("*a*b*", "xxaxxbxx"));
+	CHECK(str_match("*", "") && str_match("a*c", "abbc") && str_match("?b*", "ab") &&
+	      str_match("*a*b*", "xxaxxbxx"));
 	CHECK(!str_match("a*c", "abb") && !str_match("?", "") && !str_match("", "a"));
 	CHECK(str_has_prefix("quire", "qui") && !str_has_prefix("qu", "qui"));
 	CHECK(!memchr_inv("aaaa", 'a', 4) && *(char *)memchr_inv("aaba", 'a', 4) == 'b');

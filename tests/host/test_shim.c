@@ -10,9 +10,7 @@ static void panics(void)
 	panic("number %d", 7);
 }
 
-static void does_not(void)
-{
-}
+static void does_not(void) {}
 
 HOST_TEST(panic_is_caught)
 {

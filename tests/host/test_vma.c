@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // SOURCES: mm/vm/vma.c mm/vm/i_mmap.c lib/rbtree.c
 /*
- * test_vma.c - cutting, joining and finding VMAs, and the interval tree, against an array with one entry per page.
- * Property: whatever the sequence, every page keeps its flags, file and page number, and the tree stays valid.
+ * test_vma.c - cutting, joining and finding VMAs, and the interval tree, against an array with one
+ * entry per page.
+ * Property: whatever the sequence, every page keeps its flags, file and page number, and the tree
+ * stays valid.
  */
 #include "host.h"
 #include "lib/errno.h"
@@ -39,9 +41,7 @@ void anon_vma_attach(struct vma *vma, struct anon_vma *av)
 	vma->anon_vma = av;
 	atomic_inc(&av->refs);
 }
-void anon_vma_detach(struct vma *vma)
-{
-}
+void anon_vma_detach(struct vma *vma) {}
 void anon_vma_put(struct anon_vma *av, int n)
 {
 	atomic_sub(n, &av->refs);
@@ -50,12 +50,8 @@ bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b)
 {
 	return a == b;
 }
-void mutex_lock(struct mutex *m)
-{
-}
-void mutex_unlock(struct mutex *m)
-{
-}
+void mutex_lock(struct mutex *m) {}
+void mutex_unlock(struct mutex *m) {}
 
 #define BASE 0x10000ul
 #define PAGES 128
@@ -125,7 +121,8 @@ static void map(unsigned long from, unsigned long to)
 	else if (host_random() % 2)
 		anon_vma_attach(vma, &anons[host_random() % 2]);
 	for (unsigned long i = from; i < to; i++)
-		cells[i] = (struct cell){ true, vma->flags, pgoff + i - from, vma->mapping, vma->anon_vma };
+		cells[i] = (struct cell){ true, vma->flags, pgoff + i - from, vma->mapping,
+					  vma->anon_vma };
 	vma_merge(vma);
 }
 
@@ -175,8 +172,8 @@ static void resize(void)
 
 static bool joinable(const struct cell *a, const struct cell *b)
 {
-	return a->used && b->used && a->flags == b->flags && a->mapping == b->mapping && a->index + 1 == b->index &&
-	       (!a->av || !b->av || a->av == b->av);
+	return a->used && b->used && a->flags == b->flags && a->mapping == b->mapping &&
+	       a->index + 1 == b->index && (!a->av || !b->av || a->av == b->av);
 }
 
 static void check_gap(void)
@@ -197,17 +194,20 @@ static void check_gap(void)
 
 static void check_file(struct mapping *m)
 {
-	unsigned long first = host_random() % 150, last = first + host_random() % 20, before = 0, n = 0, want = 0;
+	unsigned long first = host_random() % 150, last = first + host_random() % 20, before = 0,
+		      n = 0, want = 0;
 	struct vma *vma;
 
 	for (vma = i_mmap_first(m, first, last); vma; vma = i_mmap_next(vma, first, last)) {
-		CHECK(vma->mapping == m && vma->pgoff <= last && vma->pgoff + vma_pages(vma) > first);
+		CHECK(vma->mapping == m && vma->pgoff <= last &&
+		      vma->pgoff + vma_pages(vma) > first);
 		CHECK(vma->pgoff >= before);
 		before = vma->pgoff;
 		n++;
 	}
 	list_for_each_entry(vma, &mm.vma_list, list)
-		want += vma->mapping == m && vma->pgoff <= last && vma->pgoff + vma_pages(vma) > first;
+		want += vma->mapping == m && vma->pgoff <= last &&
+			vma->pgoff + vma_pages(vma) > first;
 	CHECK_EQ(n, want);
 }
 
@@ -238,7 +238,8 @@ HOST_TEST(vma_model)
 	for (int round = 0; round < 60; round++) {
 		reset();
 		for (int step = 0; step < 300; step++) {
-			unsigned long from = host_random() % PAGES, to = from + 1 + host_random() % 12;
+			unsigned long from = host_random() % PAGES,
+				      to = from + 1 + host_random() % 12;
 
 			to = min(to, (unsigned long)PAGES);
 			switch (host_random() % 5) {
@@ -263,14 +264,17 @@ HOST_TEST(vma_model)
 		CHECK_EQ(mm.nr_vmas, 0);
 		CHECK_EQ(live, 0);
 		CHECK_EQ(atomic_read(&anons[0].refs) | atomic_read(&anons[1].refs), 0);
-		CHECK(RB_EMPTY_ROOT(&files[0].i_mmap.rb_root) && RB_EMPTY_ROOT(&files[1].i_mmap.rb_root));
+		CHECK(RB_EMPTY_ROOT(&files[0].i_mmap.rb_root) &&
+		      RB_EMPTY_ROOT(&files[1].i_mmap.rb_root));
 	}
 }
 
 /* Three pieces mapped one after the other, alike: one VMA. */
 HOST_TEST(vma_joins)
 {
-	static const unsigned int order[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 0, 2, 1 }, { 1, 0, 2 } };
+	static const unsigned int order[][3] = {
+		{ 0, 1, 2 }, { 2, 1, 0 }, { 0, 2, 1 }, { 1, 0, 2 }
+	};
 
 	for (unsigned int k = 0; k < 4; k++) {
 		reset();
@@ -282,7 +286,8 @@ HOST_TEST(vma_joins)
 			vma->pgoff = vma->start >> PAGE_SHIFT;
 			vma_tree_insert(&mm, vma);
 			vma = vma_merge(vma);
-			CHECK(vma->start <= at(order[k][i] * 4) && vma->end >= at(order[k][i] * 4 + 4));
+			CHECK(vma->start <= at(order[k][i] * 4) &&
+			      vma->end >= at(order[k][i] * 4 + 4));
 		}
 		CHECK_EQ(mm.nr_vmas, 1);
 		unmap(0, PAGES);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Watermarks, reserves, thresholds: every worked value of the documents' formulas; zone layouts; movable split. */
+/*
+ * Watermarks, reserves, thresholds: every worked value of the documents' formulas; zone layouts;
+ * movable split.
+ */
 // SOURCES: mm/phys/watermark.c mm/phys/zone_layout.c
 #include "host.h"
 
@@ -31,18 +34,20 @@ static void layout(unsigned long kbytes, const struct want *w, int n)
 		CHECK_EQ(z[i].mark[WMARK_HIGH], w[i].high_mark);
 	}
 }
-#define LAYOUT(kb, ...)                                                               \
-	do {                                                                          \
-		const struct want _w[] = { __VA_ARGS__ };                             \
-		layout(kb, _w, (int)(sizeof(_w) / sizeof(_w[0])));                    \
+#define LAYOUT(kb, ...)                                                                            \
+	do {                                                                                       \
+		const struct want _w[] = { __VA_ARGS__ };                                          \
+		layout(kb, _w, (int)(sizeof(_w) / sizeof(_w[0])));                                 \
 	} while (0)
 
 HOST_TEST(watermarks_of_known_machines)
 {
 	LAYOUT(2896, { 16, 0, 22, 27, 33 }, { 496, 0, 701, 876, 1051 });
 	LAYOUT(4096, { 16, 0, 16, 20, 24 }, { 368, 0, 368, 460, 552 }, { 640, 0, 640, 800, 960 });
-	LAYOUT(8192, { 16, 0, 8, 10, 12 }, { 3056, 0, 1528, 1910, 2292 }, { 1024, 0, 512, 640, 768 });
-	LAYOUT(1915, { 16, 0, 34, 42, 51 }, { 208, 0, 443, 553, 664 }, { 276, 1, 69, 216, 363 }, { 12, 1, 32, 38, 44 });
+	LAYOUT(8192, { 16, 0, 8, 10, 12 }, { 3056, 0, 1528, 1910, 2292 },
+	       { 1024, 0, 512, 640, 768 });
+	LAYOUT(1915, { 16, 0, 34, 42, 51 }, { 208, 0, 443, 553, 664 }, { 276, 1, 69, 216, 363 },
+	       { 12, 1, 32, 38, 44 });
 	LAYOUT(3831, { 16, 0, 17, 21, 25 }, { 880, 0, 939, 1173, 1408 }, { 1112, 1, 128, 424, 721 },
 	       { 40, 1, 32, 42, 53 });
 }
@@ -58,8 +63,10 @@ HOST_TEST(min_free_is_clamped)
 HOST_TEST(reserves)
 {
 	unsigned long r[NR_ZONE_TYPES][NR_ZONE_TYPES];
-	const unsigned long high[NR_ZONE_TYPES] = { PAGES_OF(16), 0, PAGES_OF(208), PAGES_OF(276), PAGES_OF(12) };
-	const unsigned long split[NR_ZONE_TYPES] = { PAGES_OF(16), PAGES_OF(368), PAGES_OF(640), 0, 0 };
+	const unsigned long high[NR_ZONE_TYPES] = { PAGES_OF(16), 0, PAGES_OF(208), PAGES_OF(276),
+						    PAGES_OF(12) };
+	const unsigned long split[NR_ZONE_TYPES] = { PAGES_OF(16), PAGES_OF(368), PAGES_OF(640), 0,
+						     0 };
 
 	wm_reserve(high, wm_default_ratio, r);
 	CHECK_EQ(r[ZONE_DMA][ZONE_NORMAL], 208);

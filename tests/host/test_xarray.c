@@ -11,7 +11,8 @@
 static int budget = -1, live;
 static size_t object_size;
 
-struct slab_cache *slab_create(const char *name, size_t size, size_t align, unsigned int flags, void (*ctor)(void *))
+struct slab_cache *slab_create(const char *name, size_t size, size_t align, unsigned int flags,
+			       void (*ctor)(void *))
 {
 	object_size = size;
 	return (struct slab_cache *)&object_size;
@@ -57,7 +58,8 @@ static int model_next(struct model *m, unsigned long from, int tag)
 	int best = -1;
 
 	for (int i = 0; i < m->n; i++)
-		if (m->index[i] >= from && (tag < 0 || m->tags[i] & 1u << tag) && (best < 0 || m->index[i] < m->index[best]))
+		if (m->index[i] >= from && (tag < 0 || m->tags[i] & 1u << tag) &&
+		    (best < 0 || m->index[i] < m->index[best]))
 			best = i;
 	return best;
 }
@@ -88,7 +90,8 @@ static void compare(struct xarray *xa, struct model *m)
 
 		for (;;) {
 			int want = model_next(m, at, tag);
-			void *got = tag < 0 ? xa_find(xa, &at, ~0ul) : xa_find_tag(xa, &at, ~0ul, tag);
+			void *got =
+				tag < 0 ? xa_find(xa, &at, ~0ul) : xa_find_tag(xa, &at, ~0ul, tag);
 
 			CHECK(got == (want < 0 ? NULL : m->item[want]));
 			if (want < 0)
@@ -151,7 +154,8 @@ HOST_TEST(xarray_model)
 				CHECK(xa_replace(&xa, index, item) == (at < 0 ? NULL : m.item[at]));
 				if (at >= 0)
 					m.item[at] = item;
-				CHECK_EQ(xa_get_tag(&xa, index, tag), at >= 0 && m.tags[at] & 1u << tag);
+				CHECK_EQ(xa_get_tag(&xa, index, tag),
+					 at >= 0 && m.tags[at] & 1u << tag);
 				break;
 			}
 			if (step % 20 == 0)
@@ -176,7 +180,8 @@ HOST_TEST(xarray_batch)
 
 		CHECK(n >= 1 && n <= 16 && (i + n) / 64 <= i / 64 + 1);
 		for (unsigned int k = 0; k < n; k++)
-			CHECK(items[k] == ((i + k) % 3 == 0 && i + k < 200 ? (void *)(i + k + 1) : NULL));
+			CHECK(items[k] ==
+			      ((i + k) % 3 == 0 && i + k < 200 ? (void *)(i + k + 1) : NULL));
 	}
 	xa_destroy(&xa);
 	CHECK_EQ(live, 0);

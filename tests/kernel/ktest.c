@@ -55,8 +55,8 @@ void ktest_fail(struct ktest *t, const char *file, int line, const char *what)
 void ktest_fail_eq(struct ktest *t, const char *file, int line, const char *what, long a, long b)
 {
 	t->failed = true;
-	printk(LOG_ERR, "# %s.%s: %s:%d: %s: %ld (%#lx) against %ld (%#lx)", t->suite, t->name, file,
-	       line, what, a, (unsigned long)a, b, (unsigned long)b);
+	printk(LOG_ERR, "# %s.%s: %s:%d: %s: %ld (%#lx) against %ld (%#lx)", t->suite, t->name,
+	       file, line, what, a, (unsigned long)a, b, (unsigned long)b);
 }
 
 static void run(struct ktest *t, unsigned int number)
@@ -67,7 +67,8 @@ static void run(struct ktest *t, unsigned int number)
 	if (t->skip)
 		printk(LOG_ERR, "ok %u %s.%s # SKIP %s", number, t->suite, t->name, t->skip);
 	else
-		printk(LOG_ERR, "%s %u %s.%s", t->failed ? "not ok" : "ok", number, t->suite, t->name);
+		printk(LOG_ERR, "%s %u %s.%s", t->failed ? "not ok" : "ok", number, t->suite,
+		       t->name);
 }
 
 void ktest_main(const char *pattern)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_arch.c - the machine layer: protections of the page tables, user copies that fault, calls between CPUs, clock. */
+/*
+ * test_arch.c - the machine layer: protections of the page tables, user copies that fault, calls
+ * between CPUs, clock.
+ */
 #include "arch/bootinfo.h"
 #include "arch/cpu.h"
 #include "arch/mmu.h"
@@ -50,7 +53,8 @@ KTEST(arch, boot_identity_map_is_gone)
 KTEST(arch, text_has_no_writable_alias)
 {
 	unsigned long text = (unsigned long)bad_leaves & PAGE_MASK;
-	pte_t *image = kernel_pte(text), *direct = kernel_pte((unsigned long)__va(__pa((void *)text)));
+	pte_t *image = kernel_pte(text),
+	      *direct = kernel_pte((unsigned long)__va(__pa((void *)text)));
 
 	KT_ASSERT(image && direct);
 	KT_ASSERT(!pte_write(*image) && !(image->v & PTE_NX));
@@ -77,9 +81,9 @@ KTEST(arch, user_copies_fail_softly)
 	KT_EQ(copy_from_user(buf, nowhere, 64), 64);
 	KT_EQ(copy_to_user(nowhere, buf, 64), 64);
 	KT_EQ(clear_user(nowhere, 9), 9);
-	KT_EQ(copy_from_user(buf, (void *)(unsigned long)buf, 8), 8);    /* a kernel address */
-	KT_EQ(copy_from_user(buf, (void *)(USER_TOP - 4), 8), 8);        /* across the end */
-	KT_EQ(copy_from_user(buf, (void *)0x800000000000ul, 8), 8);      /* not canonical */
+	KT_EQ(copy_from_user(buf, (void *)(unsigned long)buf, 8), 8); /* a kernel address */
+	KT_EQ(copy_from_user(buf, (void *)(USER_TOP - 4), 8), 8);     /* across the end */
+	KT_EQ(copy_from_user(buf, (void *)0x800000000000ul, 8), 8);   /* not canonical */
 	KT_EQ(copy_from_user(buf, nowhere, ~0ul), ~0ul);
 	KT_EQ(strncpy_from_user(text, nowhere, sizeof(text)), -EFAULT);
 	KT_EQ(get_user_u32(&v, nowhere), -EFAULT);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_lock.c - spinlocks and reader-writer locks: exclusion among CPUs and with interrupts, state words, checks. */
+/*
+ * test_lock.c - spinlocks and reader-writer locks: exclusion among CPUs and with interrupts, state
+ * words, checks.
+ */
 #include "tests/kernel/ktest.h"
 
 #include "arch/smp.h"
@@ -157,7 +160,8 @@ KTEST(lock, rwlock_readers_share)
 {
 	read_lock(&rwlock);
 	KT_EQ(rwlock.users - rwlock.write, 1);
-	__read_acquire(&rwlock); /* a second reader, as another CPU would be: no writer waits, so it enters */
+	/* a second reader, as another CPU would be: no writer waits, so it enters */
+	__read_acquire(&rwlock);
 	KT_EQ((u16)(rwlock.read - rwlock.write), 2);
 	__read_release(&rwlock);
 	read_unlock(&rwlock);

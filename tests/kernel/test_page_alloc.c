@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The frame allocator: fresh pages, orders, nodes, NUMA counters, exhaustion and recovery, lists drained to nothing. */
+/*
+ * The frame allocator: fresh pages, orders, nodes, NUMA counters, exhaustion and recovery, lists
+ * drained to nothing.
+ */
 #include "lib/random.h"
 #include "lib/string.h"
 #include "mm/phys/page_alloc.h"
@@ -9,8 +12,8 @@
 
 static bool fresh(const struct page *page)
 {
-	return atomic_read(&page->refs) == 1 && atomic_read(&page->mapcount) == -1 && !page->mapping && !page->private &&
-	       !(page->flags & ~PAGE_ZONE_BITS);
+	return atomic_read(&page->refs) == 1 && atomic_read(&page->mapcount) == -1 &&
+	       !page->mapping && !page->private && !(page->flags & ~PAGE_ZONE_BITS);
 }
 
 static const char *check_all_zones(void)
@@ -35,7 +38,8 @@ KTEST(page_alloc, fresh_pages)
 		KT_ASSERT(fresh(page));
 		KT_ASSERT((page_to_pfn(page) & ((1ul << order) - 1)) == 0);
 		for (unsigned long i = 1; i < 1ul << order; i++)
-			KT_ASSERT(atomic_read(&page[i].refs) == 0 && page_zone(page + i) == page_zone(page));
+			KT_ASSERT(atomic_read(&page[i].refs) == 0 &&
+				  page_zone(page + i) == page_zone(page));
 		memset(page_address(page), 0x11, PAGE_SIZE << order);
 		free_pages_order(page, order);
 	}
@@ -82,7 +86,8 @@ KTEST(page_alloc, nodes)
 		if (nodes[n]->has_memory)
 			KT_EQ(page_node(page), n);
 		free_page(page);
-		page = alloc_pages_node(n, GFP_KERNEL | __GFP_THISNODE | __GFP_NOWARN | __GFP_NORETRY, 0);
+		page = alloc_pages_node(
+			n, GFP_KERNEL | __GFP_THISNODE | __GFP_NOWARN | __GFP_NORETRY, 0);
 		KT_EQ(page != NULL, nodes[n]->has_memory);
 		if (page)
 			free_page(page);
@@ -108,7 +113,10 @@ KTEST(page_alloc, counters)
 	KT_ASSERT(vm_event_sum(PGFREE) >= freed + 100);
 }
 
-/* Everything there is, down to the watermarks, and back: the same number free, all blocks whole again. */
+/*
+ * Everything there is, down to the watermarks, and back: the same number free, all blocks whole
+ * again.
+ */
 KTEST(page_alloc, exhaust_and_recover)
 {
 	unsigned long before, after, got = 0;
@@ -124,7 +132,8 @@ KTEST(page_alloc, exhaust_and_recover)
 		got++;
 	}
 	for_each_zone(z)
-		low = low && !zone_watermark_ok(z, 0, z->watermark[WMARK_MIN] + PCP_BATCH_MAX, ZONE_MOVABLE, 0);
+		low = low && !zone_watermark_ok(z, 0, z->watermark[WMARK_MIN] + PCP_BATCH_MAX,
+						ZONE_MOVABLE, 0);
 	enough = got > before / 2;
 	while ((page = list)) {
 		list = (struct page *)page->private;
@@ -161,7 +170,8 @@ KTEST(page_alloc, random_orders)
 			n--;
 			continue;
 		}
-		held[at].page = alloc_pages(GFP_KERNEL | ((seed >> 60) & 1 ? __GFP_MOVABLE : 0), order);
+		held[at].page =
+			alloc_pages(GFP_KERNEL | ((seed >> 60) & 1 ? __GFP_MOVABLE : 0), order);
 		held[at].order = order;
 		if (held[at].page) {
 			*(u64 *)page_address(held[at].page) = (u64)held[at].page;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_pagecache.c - pages of a file: read, write, holes, truncation, disks that are slow or broken, and the races. */
+/*
+ * test_pagecache.c - pages of a file: read, write, holes, truncation, disks that are slow or
+ * broken, and the races.
+ */
 #include "lib/err.h"
 #include "lib/random.h"
 #include "lib/string.h"

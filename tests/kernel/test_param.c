@@ -113,7 +113,7 @@ KTEST(param, tunables)
 	KT_EQ(tunable, 4);
 	KT_EQ(changes, 1);
 	KT_EQ(e->store("99", 2, index), 2);
-	KT_EQ(tunable, 10); /* clamped */
+	KT_EQ(tunable, 10);			  /* clamped */
 	KT_EQ(e->store("-1", 2, index), -EINVAL); /* refused, not made the minimum */
 	KT_EQ(tunable, 10);
 	KT_EQ(e->store("x", 1, index), -EINVAL);

@@ -64,7 +64,9 @@ static void note(struct rcu_head *head)
 	called++;
 }
 
-/* Spinning inside a reader for several ticks must hold the callback back, on this CPU as on others. */
+/*
+ * Spinning inside a reader for several ticks must hold the callback back, on this CPU as on others.
+ */
 KTEST(rcu, reader_holds_it_back)
 {
 	static struct rcu_head head;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_rmap.c - from a page to its entries, over forks, copies, moves and files; and that the trees do not grow. */
+/*
+ * test_rmap.c - from a page to its entries, over forks, copies, moves and files; and that the trees
+ * do not grow.
+ */
 #include "arch/uaccess.h"
 #include "kernel/rcu.h"
 #include "mm/kmem/slab.h"
@@ -91,7 +94,10 @@ KTEST(rmap, move_and_split)
 	aspace_put(mm);
 }
 
-/* A daemon that forks and exits over and over, writing a little each time, must not leave a chain behind. */
+/*
+ * A daemon that forks and exits over and over, writing a little each time, must not leave a chain
+ * behind.
+ */
 KTEST(rmap, long_line)
 {
 	unsigned long before = anon_vma_count(), most = 0;

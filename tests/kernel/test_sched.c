@@ -42,12 +42,12 @@ static void spin_ns(u64 ns)
 }
 
 /* What others will do soon; a CPU of an emulator may have to wait long for its turn. */
-#define EVENTUALLY(cond)                                     \
-	({                                                   \
-		int _n = 0;                                  \
-		while (!(cond) && _n++ < 5000)               \
-			sleep_ns(MS);                        \
-		(cond);                                      \
+#define EVENTUALLY(cond)                                                                           \
+	({                                                                                         \
+		int _n = 0;                                                                        \
+		while (!(cond) && _n++ < 5000)                                                     \
+			sleep_ns(MS);                                                              \
+		(cond);                                                                            \
 	})
 
 /* ---- switching, kthreads ---- */
@@ -149,7 +149,8 @@ static int hog(void *arg)
 	return until_stopped(0);
 }
 
-static bool run_hogs(struct hog *h, struct thread **t, int n, const int *nice, cpumask_t mask, u64 ns)
+static bool run_hogs(struct hog *h, struct thread **t, int n, const int *nice, cpumask_t mask,
+		     u64 ns)
 {
 	u32 stop = 0;
 
@@ -248,7 +249,10 @@ KTEST(sched, fifo_priorities)
 	KT_EQ(o.at[2], 0);
 }
 
-/* A short one behind a long one of the same priority: FIFO makes it wait, RR lets it in after 100 ms. */
+/*
+ * A short one behind a long one of the same priority: FIFO makes it wait, RR lets it in after 100
+ * ms.
+ */
 static u32 first_home(u32 policy)
 {
 	static const u32 prio[2] = { 10, 10 };
@@ -486,7 +490,8 @@ KTEST(sched, timeout_leaves_rest)
 {
 	s64 left;
 
-	thread_set_state(THREAD_RUNNING); /* does not sleep: all of it is left but what the call costs */
+	/* does not sleep: all of it is left but what the call costs */
+	thread_set_state(THREAD_RUNNING);
 	left = schedule_timeout(1000 * (s64)MS);
 	KT_ASSERT(left > 900 * (s64)MS && left <= 1000 * (s64)MS);
 }
@@ -573,7 +578,8 @@ KTEST(sched, mutex_inheritance_chain)
 	KT_ASSERT(EVENTUALLY(low->boost == 142));
 	KT_EQ(mid->boost, 142);
 	KT_EQ(low->rt.prio, 42);
-	sched_set_policy(high, SCHED_FIFO, 50, 0); /* a change while it waits goes down the chain as well */
+	/* a change while it waits goes down the chain as well */
+	sched_set_policy(high, SCHED_FIFO, 50, 0);
 	KT_EQ(low->boost, 150);
 	WRITE_ONCE(s.release, 1);
 	kthread_stop(high);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slabs and kmalloc: sizes, contents, constructors, counts back to the start, empty slabs returned, validator. */
+/*
+ * Slabs and kmalloc: sizes, contents, constructors, counts back to the start, empty slabs returned,
+ * validator.
+ */
 #include "lib/string.h"
 #include "mm/debug/check.h"
 #include "mm/kmem/slab.h"
@@ -79,7 +82,8 @@ KTEST(slab, pages_come_back)
 			KT_ASSERT(obj[i] && ((unsigned long)obj[i] & 63) == 0);
 			memset(obj[i], i, 200);
 		}
-		for (int i = 0; i < 2000; i++) { /* odd ones first: slabs become partial in every way */
+		/* odd ones first: slabs become partial in every way */
+		for (int i = 0; i < 2000; i++) {
 			int at = i < 1000 ? 2 * i + 1 : 2 * (i - 1000);
 
 			KT_ASSERT(!memchr_inv(obj[at], at & 0xff, 200));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_softirq.c - softirqs run with interrupts on, not nested, and softirq_disable keeps them off. */
+/*
+ * test_softirq.c - softirqs run with interrupts on, not nested, and softirq_disable keeps them off.
+ */
 #include "tests/kernel/ktest.h"
 
 #include "kernel/softirq.h"
@@ -52,7 +54,8 @@ KTEST(softirq, disable_holds_them_back)
 	arm(200 * NSEC_PER_USEC);
 	due = timer.expires;
 	until = ktime_get() + NSEC_PER_SEC; /* the alarm of a busy host may be late */
-	while (ktime_get() < until && (ktime_get() <= due || !(this_cpu_read(softirq_pending) & BIT(SOFTIRQ_TIMER))))
+	while (ktime_get() < until &&
+	       (ktime_get() <= due || !(this_cpu_read(softirq_pending) & BIT(SOFTIRQ_TIMER))))
 		cpu_relax();
 	softirq_disable(); /* nests */
 	softirq_enable();

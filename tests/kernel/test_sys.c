@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * test_sys.c - what of sys/ can be tried without a program: process tables, groups, siginfo layout, pipes without bytes, the
- * line discipline against a terminal that only remembers. What programs see is compared with Linux by user/syscheck.c.
+ * test_sys.c - what of sys/ can be tried without a program: process tables, groups, siginfo layout,
+ * pipes without bytes, the line discipline against a terminal that only remembers. What programs
+ * see is compared with Linux by user/syscheck.c.
  */
 #include "lib/string.h"
 #include "mm/kmem/slab.h"
@@ -110,8 +111,13 @@ KTEST(sys, siginfo_layout)
 	s32 w[32];
 	u64 *q = (u64 *)w;
 
-	signal_copy_info(w, &(struct ksiginfo){ .signo = SIGCHLD, .code = CLD_KILLED, .pid = 7, .uid = 8, .status = 9,
-						.utime = 10, .stime = 11 });
+	signal_copy_info(w, &(struct ksiginfo){ .signo = SIGCHLD,
+						.code = CLD_KILLED,
+						.pid = 7,
+						.uid = 8,
+						.status = 9,
+						.utime = 10,
+						.stime = 11 });
 	KT_EQ(w[0], SIGCHLD);
 	KT_EQ(w[2], CLD_KILLED);
 	KT_EQ(w[4], 7);
@@ -119,9 +125,12 @@ KTEST(sys, siginfo_layout)
 	KT_EQ(w[6], 9);
 	KT_EQ(q[4], 10);
 	KT_EQ(q[5], 11);
-	signal_copy_info(w, &(struct ksiginfo){ .signo = SIGSEGV, .code = SEGV_MAPERR, .value = 0x1234 });
+	signal_copy_info(
+		w, &(struct ksiginfo){ .signo = SIGSEGV, .code = SEGV_MAPERR, .value = 0x1234 });
 	KT_EQ(q[2], 0x1234);
-	signal_copy_info(w, &(struct ksiginfo){ .signo = 40, .code = SI_QUEUE, .pid = 5, .uid = 6, .value = 77 });
+	signal_copy_info(w,
+			 &(struct ksiginfo){
+				 .signo = 40, .code = SI_QUEUE, .pid = 5, .uid = 6, .value = 77 });
 	KT_EQ(w[4], 5);
 	KT_EQ(q[3], 77);
 }
@@ -172,12 +181,14 @@ static size_t nothing(unsigned int line)
 	return 0;
 }
 
-static void forget(unsigned int line)
-{
-}
+static void forget(unsigned int line) {}
 
 static const struct tty_driver paper = {
-	.name = "paper", .write = remember, .write_room = much_room, .pending = nothing, .flush = forget,
+	.name = "paper",
+	.write = remember,
+	.write_room = much_room,
+	.pending = nothing,
+	.flush = forget,
 };
 
 static void type_in(struct tty *tty, const char *s)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_trace.c - the tracer finds planted sections with site, length and work; events are recorded; idle is left out. */
+/*
+ * test_trace.c - the tracer finds planted sections with site, length and work; events are recorded;
+ * idle is left out.
+ */
 #include "tests/kernel/ktest.h"
 
 #include "arch/init.h"
@@ -225,7 +228,8 @@ KTEST(trace, events)
 	KT_ASSERT(event_set("!ktest_event") == 1);
 	trace_event(ktest_event, 9, 9);
 	KT_ASSERT(read_file(T "trace", text, sizeof(text)));
-	KT_ASSERT(strstr(text, "ktest_event: a=0 b=abc\n") && strstr(text, "ktest_event: a=2 b=abc\n"));
+	KT_ASSERT(strstr(text, "ktest_event: a=0 b=abc\n") &&
+		  strstr(text, "ktest_event: a=2 b=abc\n"));
 	KT_ASSERT(!strstr(text, "a=9"));
 	KT_ASSERT(write_file(T "trace", "") >= 0);
 	tracer_select("irqsoff");
@@ -241,7 +245,8 @@ KTEST(trace, log_ring)
 	printk(LOG_DEBUG, "two\nlines");
 	n = printk_read(&seq, text, sizeof(text) - 1, 1);
 	text[n] = 0;
-	KT_ASSERT(strstr(text, "ktest: a record of 40 digits: 0000000000000000000000000000000000000007\n"));
+	KT_ASSERT(strstr(
+		text, "ktest: a record of 40 digits: 0000000000000000000000000000000000000007\n"));
 	KT_ASSERT(strstr(text, "] two\n") && strstr(text, "] lines\n"));
 	KT_ASSERT(text[0] == '<');
 	KT_EQ(seq, printk_next_seq());

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* test_vfs.c - names, mounts, tmpfs and the initramfs as programs see them, driven from inside the kernel. */
+/*
+ * test_vfs.c - names, mounts, tmpfs and the initramfs as programs see them, driven from inside the
+ * kernel.
+ */
 #include "fs/vfs.h"
 #include "kernel/rcu.h"
 #include "lib/err.h"
@@ -52,7 +55,8 @@ struct reader { /* collects the names of one directory */
 	u32 n, max;
 };
 
-static bool collect(struct dir_context *ctx, const char *name, size_t len, u64 ino, unsigned int type)
+static bool collect(struct dir_context *ctx, const char *name, size_t len, u64 ino,
+		    unsigned int type)
 {
 	struct reader *r = container_of(ctx, struct reader, ctx);
 
@@ -67,7 +71,7 @@ static int remove_tree(const char *name)
 {
 	struct file *f = vfs_open(NULL, name, O_RDONLY | O_DIRECTORY, 0);
 	struct reader r = { .ctx = { .emit = collect }, .max = 40 };
-	char (*path)[300];
+	char(*path)[300];
 	int err = 0;
 
 	if (IS_ERR(f))
@@ -347,7 +351,8 @@ KTEST(vfs, tmpfs_space)
 KTEST(vfs, initramfs)
 {
 	static const char entry[] = "070701"
-				    "0000000100008180000000000000000000000001000000000000000300000000000000000000000000000000"
+				    "00000001000081800000000000000000000000010000000000000003000000"
+				    "00000000000000000000000000"
 				    "0000001500000000"
 				    "vfstest/sub/dir/file\0\0" /* 110 + 21 + 1 = 132 */
 				    "abc";
@@ -399,8 +404,10 @@ static int storm(void *arg)
 	for (int i = 0; i < 1500; i++) {
 		int err = 0;
 
-		snprintf(a, sizeof(a), DIR "/d%d/%s", (int)rng_below(&rng, 3), rng_one_in(&rng, 2) ? "x" : "y");
-		snprintf(b, sizeof(b), DIR "/d%d/%s", (int)rng_below(&rng, 3), rng_one_in(&rng, 2) ? "x" : "y");
+		snprintf(a, sizeof(a), DIR "/d%d/%s", (int)rng_below(&rng, 3),
+			 rng_one_in(&rng, 2) ? "x" : "y");
+		snprintf(b, sizeof(b), DIR "/d%d/%s", (int)rng_below(&rng, 3),
+			 rng_one_in(&rng, 2) ? "x" : "y");
 		switch (rng_below(&rng, 6)) {
 		case 0:
 			err = touch(a);
@@ -412,13 +419,14 @@ static int storm(void *arg)
 			err = vfs_unlink(NULL, a, rng_one_in(&rng, 2));
 			break;
 		case 3:
-			err = vfs_rename(NULL, a, NULL, b, rng_one_in(&rng, 4) ? RENAME_EXCHANGE : 0);
+			err = vfs_rename(NULL, a, NULL, b,
+					 rng_one_in(&rng, 4) ? RENAME_EXCHANGE : 0);
 			break;
 		default:
 			err = exists(a);
 		}
-		if (err && err != -ENOENT && err != -EEXIST && err != -ENOTDIR && err != -EISDIR && err != -EINVAL &&
-		    err != -ENOTEMPTY)
+		if (err && err != -ENOENT && err != -EEXIST && err != -ENOTDIR && err != -EISDIR &&
+		    err != -EINVAL && err != -ENOTEMPTY)
 			atomic_inc(&storm_errors);
 		cond_resched();
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_vm.c - address spaces from inside: a kernel thread takes an empty one and uses it like a program, through the user
- * copy functions, whose faults are mended like a program's.
+ * test_vm.c - address spaces from inside: a kernel thread takes an empty one and uses it like a
+ * program, through the user copy functions, whose faults are mended like a program's.
  */
 #include "arch/uaccess.h"
 #include "kernel/rcu.h"
@@ -15,7 +15,7 @@
 #include "tests/kernel/ktest.h"
 
 #define PROT_RW 3
-#define ANON 0x22       /* MAP_PRIVATE | MAP_ANONYMOUS */
+#define ANON 0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */
 #define ANON_SHARED 0x21
 #define FIXED 0x10
 #define P PAGE_SIZE
@@ -153,7 +153,8 @@ KTEST(vm, mremap)
 	KT_EQ(peek(a), 0xdead);
 	KT_EQ(peek(b + 699 * P), 0);
 	KT_ASSERT(!aspace_check(mm));
-	KT_EQ(vm_mremap(b + P, 2 * P, 2 * P, 3, 0x50000000), 0x50000000); /* out of the middle, fixed */
+	/* out of the middle, fixed */
+	KT_EQ(vm_mremap(b + P, 2 * P, 2 * P, 3, 0x50000000), 0x50000000);
 	KT_EQ(peek(0x50000000), 51);
 	KT_EQ(peek(b + P), 0xdead);
 	KT_EQ(vm_mremap(b, P, 0, 1, 0), -EINVAL);
@@ -231,7 +232,7 @@ KTEST(vm, advice)
 	KT_ASSERT(vec[0] == 1 && vec[1] == 0 && vec[2] == 0 && vec[3] == 1);
 	KT_EQ(peek(a + P), 0);
 	KT_EQ(peek(a + 3 * P), 5);
-	KT_EQ(vm_madvise(mm, a, P, 18), 0);     /* WIPEONFORK */
+	KT_EQ(vm_madvise(mm, a, P, 18), 0);	/* WIPEONFORK */
 	KT_EQ(vm_madvise(mm, a + P, P, 10), 0); /* DONTFORK */
 	child = aspace_fork(mm);
 	KT_ASSERT(!IS_ERR(child));
@@ -396,7 +397,10 @@ KTEST(vm, policy)
 	KT_ASSERT(!leave(mm));
 }
 
-/* Several threads in one address space: every word is zero or says where it lies; the books balance afterwards. */
+/*
+ * Several threads in one address space: every word is zero or says where it lies; the books balance
+ * afterwards.
+ */
 #define CROWD 4
 #define CROWD_PAGES 64
 static struct aspace *crowd_mm;
@@ -409,7 +413,8 @@ static int crowd_member(void *arg)
 	rng_seed(&rng, (unsigned long)arg);
 	aspace_use(crowd_mm);
 	for (int step = 0; step < 1500; step++) {
-		unsigned long i = rng_below(&rng, CROWD_PAGES), n = 1 + rng_below(&rng, 8), addr = base + i * P;
+		unsigned long i = rng_below(&rng, CROWD_PAGES), n = 1 + rng_below(&rng, 8),
+			      addr = base + i * P;
 		struct aspace *child;
 		u32 v;
 
@@ -491,7 +496,8 @@ KTEST(vm, random)
 		n = min(n, RANDOM_PAGES - from);
 		switch (rng_below(&rng, 7)) {
 		case 0:
-			KT_EQ(vm_mmap(NULL, NULL, addr, n * P, PROT_RW, ANON | FIXED, 0), (long)addr);
+			KT_EQ(vm_mmap(NULL, NULL, addr, n * P, PROT_RW, ANON | FIXED, 0),
+			      (long)addr);
 			for (unsigned long i = from; i < from + n; i++)
 				truth[i] = 0, writable[i] = true;
 			break;
@@ -525,7 +531,8 @@ KTEST(vm, random)
 			for (unsigned long i = from; i < from + n; i++) {
 				s16 v = rng_below(&rng, 1000);
 
-				KT_EQ(poke(base + i * P, v), truth[i] >= 0 && writable[i] ? 0 : -EFAULT);
+				KT_EQ(poke(base + i * P, v),
+				      truth[i] >= 0 && writable[i] ? 0 : -EFAULT);
 				if (truth[i] >= 0 && writable[i])
 					truth[i] = v;
 			}

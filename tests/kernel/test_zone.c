@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Zones and nodes as built at boot: sizes add up, zonelists are in order, marks follow the formulas, counters add up. */
+/*
+ * Zones and nodes as built at boot: sizes add up, zonelists are in order, marks follow the
+ * formulas, counters add up.
+ */
 #include "arch/smp.h"
 #include "mm/phys/bootmem.h"
 #include "mm/phys/page_alloc.h"
@@ -31,7 +34,8 @@ KTEST(zone, struct_pages)
 		KT_ASSERT(pfn_valid(z->start_pfn) && pfn_valid(end - 1));
 		for (unsigned long pfn = z->start_pfn; pfn < end; pfn += 997)
 			if (pfn_valid(pfn) && page_node(pfn_to_page(pfn)) == z->node->id)
-				KT_ASSERT(page_zone(pfn_to_page(pfn))->type <= z->type || z->type == ZONE_MOVABLE);
+				KT_ASSERT(page_zone(pfn_to_page(pfn))->type <= z->type ||
+					  z->type == ZONE_MOVABLE);
 	}
 	KT_ASSERT(!pfn_valid(1ul << 40));
 	if (diskmem_end)
@@ -41,7 +45,7 @@ KTEST(zone, struct_pages)
 KTEST(zone, zonelists)
 {
 	for (int n = 0; n < nr_nodes; n++)
-		for (int class = 0; class < NR_ZONE_TYPES; class++) {
+		for (int class = 0; class < NR_ZONE_TYPES; class ++) {
 			struct zonelist *zl = &nodes[n]->zonelist;
 			u32 count = 0, usable = 0;
 			struct zoneref *zr;
@@ -49,12 +53,14 @@ KTEST(zone, zonelists)
 
 			for_each_zoneref(zr, zl, class) {
 				KT_ASSERT((int)zr->zone->type <= class && zr->zone->present_pages);
-				if (count == 0 && nodes[n]->has_memory && nodes[n]->zones[0].type <= (u32)class)
-					KT_ASSERT(zr->zone->node == nodes[n] || node_distance(n, zr->zone->node->id) > 0);
+				if (count == 0 && nodes[n]->has_memory &&
+				    nodes[n]->zones[0].type <= (u32) class)
+					KT_ASSERT(zr->zone->node == nodes[n] ||
+						  node_distance(n, zr->zone->node->id) > 0);
 				count++;
 			}
 			for_each_zone(z)
-				usable += z->type <= (u32)class;
+				usable += z->type <= (u32) class;
 			KT_EQ(count, usable);
 		}
 }
@@ -70,7 +76,10 @@ KTEST(zone, marks_follow_formula)
 	wm_set(wm, n, (unsigned long)min_free_kbytes);
 	n = 0;
 	for_each_zone(z) {
-		/* Memory of the boot phase was given back after the marks were set: close, not equal. */
+		/*
+		 * Memory of the boot phase was given back after the marks were set: close, not
+		 * equal.
+		 */
 		unsigned long want = wm[n++].mark[WMARK_LOW], have = z->watermark[WMARK_LOW];
 
 		KT_ASSERT(have + have / 8 + 8 >= want && want + want / 8 + 8 >= have);

@@ -2,11 +2,11 @@
 /*
  * host.h - host tests: real kernel files, compiled for this machine with ASan and UBSan.
  *
- * A test file names the kernel files it needs in a line `// SOURCES: mm/phys/buddy.c lib/sort.c` and
- * holds any number of HOST_TEST(name) { ... CHECK(x); }. main() is here (shim/host.c): it runs all
- * of them, or those named on the command line, and prints `1..N` and `ok name` or `not ok name`.
- * Random numbers come from host_random(), seeded from SEED in the environment (default 1), printed
- * when a test fails.
+ * A test file names the kernel files it needs in a line `// SOURCES: mm/phys/buddy.c lib/sort.c`
+ * and holds any number of HOST_TEST(name) { ... CHECK(x); }. main() is here (shim/host.c): it runs
+ * all of them, or those named on the command line, and prints `1..N` and `ok name` or `not ok
+ * name`. Random numbers come from host_random(), seeded from SEED in the environment (default 1),
+ * printed when a test fails.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -34,33 +34,33 @@ uint64_t host_random(void);
 int host_panics(void (*fn)(void));
 extern char host_panic_text[256];
 
-#define HOST_TEST(name_)                                                                 \
-	static void host_test_##name_(void);                                             \
-	static struct host_test host_entry_##name_ = { #name_, host_test_##name_, NULL }; \
-	__attribute__((constructor)) static void host_ctor_##name_(void)                 \
-	{                                                                                \
-		host_register(&host_entry_##name_);                                      \
-	}                                                                                \
+#define HOST_TEST(name_)                                                                           \
+	static void host_test_##name_(void);                                                       \
+	static struct host_test host_entry_##name_ = { #name_, host_test_##name_, NULL };          \
+	__attribute__((constructor)) static void host_ctor_##name_(void)                           \
+	{                                                                                          \
+		host_register(&host_entry_##name_);                                                \
+	}                                                                                          \
 	static void host_test_##name_(void)
 
-#define CHECK(cond)                                              \
-	do {                                                     \
-		if (!(cond))                                     \
-			host_fail(__FILE__, __LINE__, #cond);    \
+#define CHECK(cond)                                                                                \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			host_fail(__FILE__, __LINE__, #cond);                                      \
 	} while (0)
-#define CHECK_EQ(a, b)                                                                   \
-	do {                                                                             \
-		long _a = (long)(a), _b = (long)(b);                                     \
-		if (_a != _b)                                                            \
-			host_fail_eq(__FILE__, __LINE__, #a " == " #b, _a, _b);          \
+#define CHECK_EQ(a, b)                                                                             \
+	do {                                                                                       \
+		long _a = (long)(a), _b = (long)(b);                                               \
+		if (_a != _b)                                                                      \
+			host_fail_eq(__FILE__, __LINE__, #a " == " #b, _a, _b);                    \
 	} while (0)
-#define CHECK_STR(a, b)                                                                  \
-	do {                                                                             \
-		const char *_sa = (a), *_sb = (b);                                       \
-		if (strcmp(_sa, _sb)) {                                                  \
-			fprintf(stderr, "# got \"%s\", want \"%s\"\n", _sa, _sb);        \
-			host_fail(__FILE__, __LINE__, #a " == " #b);                     \
-		}                                                                        \
+#define CHECK_STR(a, b)                                                                            \
+	do {                                                                                       \
+		const char *_sa = (a), *_sb = (b);                                                 \
+		if (strcmp(_sa, _sb)) {                                                            \
+			fprintf(stderr, "# got \"%s\", want \"%s\"\n", _sa, _sb);                  \
+			host_fail(__FILE__, __LINE__, #a " == " #b);                               \
+		}                                                                                  \
 	} while (0)
 
 #endif

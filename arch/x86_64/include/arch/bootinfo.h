@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bootinfo.h - what the loader (GRUB by Multiboot2 on BIOS or UEFI, or QEMU by PVH) told us, in one form, copied
- * out of the loader's memory before anything can overwrite it; and what ACPI says about the machine.
+ * bootinfo.h - what the loader (GRUB by Multiboot2 on BIOS or UEFI, or QEMU by PVH) told us, in one
+ * form, copied out of the loader's memory before anything can overwrite it; and what ACPI says
+ * about the machine.
  */
 #ifndef ARCH_BOOTINFO_H
 #define ARCH_BOOTINFO_H
@@ -26,7 +27,8 @@ struct boot_module {
 struct boot_info {
 	const char *loader; /* "multiboot2-bios", "multiboot2-uefi", "pvh" */
 	u32 nr_ranges, nr_modules;
-	struct boot_range ranges[BOOT_MAX_RANGES]; /* sorted, not overlapping (worst type wins), page-trimmed RAM */
+	/* sorted, not overlapping (worst type wins), page-trimmed RAM */
+	struct boot_range ranges[BOOT_MAX_RANGES];
 	struct boot_module modules[BOOT_MAX_MODULES];
 	char cmdline[BOOT_CMDLINE_MAX];
 	u64 rsdp; /* physical address of the RSDP, 0 when unknown */
@@ -34,19 +36,22 @@ struct boot_info {
 };
 extern struct boot_info boot_info;
 
-/* One range of memory of one node, from SRAT (or numa=fake, or everything on node 0). Sorted, not overlapping. */
+/*
+ * One range of memory of one node, from SRAT (or numa=fake, or everything on node 0). Sorted, not
+ * overlapping.
+ */
 struct numa_range {
 	u64 start, end;
 	int node;
 	bool hotplug;
 };
 struct numa_info {
-	int nr_nodes;                        /* logical nodes 0..nr_nodes-1 */
+	int nr_nodes; /* logical nodes 0..nr_nodes-1 */
 	u32 nr_ranges;
 	struct numa_range ranges[64];
-	u8 distance[MAX_NODES][MAX_NODES];   /* 10 = local */
-	u8 pxm[MAX_NODES];                   /* proximity domain of each logical node */
-	const char *source;                  /* "SRAT", "none", "numa=off", "numa=fake" */
+	u8 distance[MAX_NODES][MAX_NODES]; /* 10 = local */
+	u8 pxm[MAX_NODES];		   /* proximity domain of each logical node */
+	const char *source;		   /* "SRAT", "none", "numa=off", "numa=fake" */
 };
 extern struct numa_info numa_info;
 

@@ -6,9 +6,7 @@
 #include "lib/types.h"
 
 #ifdef QUIRE_HOST
-static inline void cpu_relax(void)
-{
-}
+static inline void cpu_relax(void) {}
 static inline u64 rdtsc(void)
 {
 	return 0;
@@ -40,16 +38,16 @@ static __always_inline void cpuid(u32 leaf, u32 sub, u32 *a, u32 *b, u32 *c, u32
 {
 	__asm__ volatile("cpuid" : "=a"(*a), "=b"(*b), "=c"(*c), "=d"(*d) : "a"(leaf), "c"(sub));
 }
-#define __CR_ACCESS(n)                                                          \
-	static __always_inline u64 read_cr##n(void)                             \
-	{                                                                       \
-		u64 v;                                                          \
-		__asm__ volatile("mov %%cr" #n ", %0" : "=r"(v) : : "memory"); \
-		return v;                                                       \
-	}                                                                       \
-	static __always_inline void write_cr##n(u64 v)                          \
-	{                                                                       \
-		__asm__ volatile("mov %0, %%cr" #n : : "r"(v) : "memory");     \
+#define __CR_ACCESS(n)                                                                             \
+	static __always_inline u64 read_cr##n(void)                                                \
+	{                                                                                          \
+		u64 v;                                                                             \
+		__asm__ volatile("mov %%cr" #n ", %0" : "=r"(v) : : "memory");                     \
+		return v;                                                                          \
+	}                                                                                          \
+	static __always_inline void write_cr##n(u64 v)                                             \
+	{                                                                                          \
+		__asm__ volatile("mov %0, %%cr" #n : : "r"(v) : "memory");                         \
 	}
 __CR_ACCESS(0)
 __CR_ACCESS(2)
@@ -64,7 +62,8 @@ struct cpu_features {
 	u32 family, model_nr, stepping;
 	u32 leaf1_ecx, leaf1_edx, leaf7_ebx, leaf7_ecx, ext_edx, ext_ecx;
 	u32 phys_bits, virt_bits;
-	bool nx, smep, smap, umip, pcid, fsgsbase, gbpages, tsc_deadline, x2apic, invariant_tsc, rdtscp, erms;
+	bool nx, smep, smap, umip, pcid, fsgsbase, gbpages, tsc_deadline, x2apic, invariant_tsc,
+		rdtscp, erms;
 };
 extern struct cpu_features cpu_features;
 
@@ -77,7 +76,9 @@ void arch_idle(void);
 void arch_run_nops(u64 n);
 /* Stop this CPU for good. */
 __noreturn void arch_halt(void);
-/* Leave the machine. code: 0 = success. Uses isa-debug-exit when present, else ACPI S5, else halts. */
+/*
+ * Leave the machine. code: 0 = success. Uses isa-debug-exit when present, else ACPI S5, else halts.
+ */
 __noreturn void arch_poweroff(int code);
 __noreturn void arch_reboot(void);
 

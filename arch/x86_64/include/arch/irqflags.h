@@ -2,15 +2,17 @@
 /*
  * irqflags.h - the one place that turns interrupts off and on.
  *
- * Problem: to trust an interrupts-off figure, no cli or sti may escape the tracer. Idea: every use of
- * the macros below plants a static `struct irq_site` (a fixed label, so that inlining cannot rename it,
- * plus function and line) and records the address of its cli/sti in section .irq_insns. The tracer,
- * lint, the reports and the outside referee all read that one table; nothing is hashed at run time.
+ * Problem: to trust an interrupts-off figure, no cli or sti may escape the tracer. Idea: every use
+ * of the macros below plants a static `struct irq_site` (a fixed label, so that inlining cannot
+ * rename it, plus function and line) and records the address of its cli/sti in section .irq_insns.
+ * The tracer, lint, the reports and the outside referee all read that one table; nothing is hashed
+ * at run time.
  *
- * Protocol: a section starts when IF goes 1 -> 0 and ends when it goes 0 -> 1. The start hook runs right
- * after cli, the stop hook right before sti. Nested uses see IF already clear and call no hook. Interrupt
- * and exception entry (gates clear IF) and the system call entry call the same hooks with the sites of
- * their stubs. With the tracer off a hook costs one compare and one predicted branch.
+ * Protocol: a section starts when IF goes 1 -> 0 and ends when it goes 0 -> 1. The start hook runs
+ * right after cli, the stop hook right before sti. Nested uses see IF already clear and call no
+ * hook. Interrupt and exception entry (gates clear IF) and the system call entry call the same
+ * hooks with the sites of their stubs. With the tracer off a hook costs one compare and one
+ * predicted branch.
  *
  * The hooks live in trace/ (floor 2) and see only the site and per-CPU state.
  * Source: sampling rule and report of [seed-002]; see docs/sources.md.
@@ -57,19 +59,22 @@ enum irq_insn_kind {
 
 extern bool irqoff_enabled; /* the tracer records; read-mostly */
 
-/* trace/irqsoff.c. => IF is clear; called only while irqoff_enabled; never sleeps, takes no lock. */
+/*
+ * trace/irqsoff.c. => IF is clear; called only while irqoff_enabled; never sleeps, takes no lock.
+ */
 void irqoff_start(struct irq_site *site);
 void irqoff_stop(struct irq_site *site);
 /* Adds n to the open section's work counter (pfns visited, pages freed). => IF is clear. */
 void irqoff_work(unsigned long n);
 
-#define DEFINE_IRQ_SITE(var, name)                                           \
-	static struct irq_site var __attribute__((section(".irq_sites"), used, aligned(8))) = { \
-		.label = name, .func = __func__, .file = __FILE__, .line = __LINE__ }
+#define DEFINE_IRQ_SITE(var, name)                                                                 \
+	static struct irq_site var __attribute__((section(".irq_sites"), used, aligned(8))) = {    \
+		.label = name, .func = __func__, .file = __FILE__, .line = __LINE__                \
+	}
 
-#define __IRQ_INSN(kind)                      \
-	".pushsection .irq_insns, \"a\"\n\t"  \
-	".quad 771b, %c[site], " #kind "\n\t" \
+#define __IRQ_INSN(kind)                                                                           \
+	".pushsection .irq_insns, \"a\"\n\t"                                                       \
+	".quad 771b, %c[site], " #kind "\n\t"                                                      \
 	".popsection\n\t"
 
 static __always_inline unsigned long __read_flags(void)
@@ -80,55 +85,58 @@ static __always_inline unsigned long __read_flags(void)
 	return flags;
 }
 
-#define __irq_cli(sitevar) __asm__ volatile("771: cli\n\t" __IRQ_INSN(0) : : [site] "i"(&(sitevar)) : "memory")
-#define __irq_sti(sitevar) __asm__ volatile("771: sti\n\t" __IRQ_INSN(1) : : [site] "i"(&(sitevar)) : "memory")
+#define __irq_cli(sitevar)                                                                         \
+	__asm__ volatile("771: cli\n\t" __IRQ_INSN(0) : : [site] "i"(&(sitevar)) : "memory")
+#define __irq_sti(sitevar)                                                                         \
+	__asm__ volatile("771: sti\n\t" __IRQ_INSN(1) : : [site] "i"(&(sitevar)) : "memory")
 
 #define irqs_disabled() (!(__read_flags() & X86_EFLAGS_IF))
 
 /*
- * local_irq_save_l(flags, label): remember IF in flags and turn interrupts off; _restore_l puts it back.
- * Use spin_lock_irqsave() and friends where a lock is involved. => any context; labels are string literals.
+ * local_irq_save_l(flags, label): remember IF in flags and turn interrupts off; _restore_l puts it
+ * back. Use spin_lock_irqsave() and friends where a lock is involved. => any context; labels are
+ * string literals.
  */
-#define local_irq_save_l(flags, name)                                             \
-	do {                                                                      \
-		DEFINE_IRQ_SITE(_irq_site, name);                                 \
-		(flags) = __read_flags();                                         \
-		__irq_cli(_irq_site);                                             \
-		if (unlikely(irqoff_enabled) && ((flags)&X86_EFLAGS_IF))          \
-			irqoff_start(&_irq_site);                                 \
+#define local_irq_save_l(flags, name)                                                              \
+	do {                                                                                       \
+		DEFINE_IRQ_SITE(_irq_site, name);                                                  \
+		(flags) = __read_flags();                                                          \
+		__irq_cli(_irq_site);                                                              \
+		if (unlikely(irqoff_enabled) && ((flags)&X86_EFLAGS_IF))                           \
+			irqoff_start(&_irq_site);                                                  \
 	} while (0)
 
-#define local_irq_restore_l(flags, name)                                          \
-	do {                                                                      \
-		DEFINE_IRQ_SITE(_irq_site, name);                                 \
-		if ((flags)&X86_EFLAGS_IF) {                                      \
-			if (unlikely(irqoff_enabled))                             \
-				irqoff_stop(&_irq_site);                          \
-			__irq_sti(_irq_site);                                     \
-		}                                                                 \
+#define local_irq_restore_l(flags, name)                                                           \
+	do {                                                                                       \
+		DEFINE_IRQ_SITE(_irq_site, name);                                                  \
+		if ((flags)&X86_EFLAGS_IF) {                                                       \
+			if (unlikely(irqoff_enabled))                                              \
+				irqoff_stop(&_irq_site);                                           \
+			__irq_sti(_irq_site);                                                      \
+		}                                                                                  \
 	} while (0)
 
-#define local_irq_disable_l(name)                                                 \
-	do {                                                                      \
-		DEFINE_IRQ_SITE(_irq_site, name);                                 \
-		bool _was_on = unlikely(irqoff_enabled) && !irqs_disabled();      \
-		__irq_cli(_irq_site);                                             \
-		if (unlikely(_was_on))                                            \
-			irqoff_start(&_irq_site);                                 \
+#define local_irq_disable_l(name)                                                                  \
+	do {                                                                                       \
+		DEFINE_IRQ_SITE(_irq_site, name);                                                  \
+		bool _was_on = unlikely(irqoff_enabled) && !irqs_disabled();                       \
+		__irq_cli(_irq_site);                                                              \
+		if (unlikely(_was_on))                                                             \
+			irqoff_start(&_irq_site);                                                  \
 	} while (0)
 
-#define local_irq_enable_l(name)                                                  \
-	do {                                                                      \
-		DEFINE_IRQ_SITE(_irq_site, name);                                 \
-		if (unlikely(irqoff_enabled))                                     \
-			irqoff_stop(&_irq_site);                                  \
-		__irq_sti(_irq_site);                                             \
+#define local_irq_enable_l(name)                                                                   \
+	do {                                                                                       \
+		DEFINE_IRQ_SITE(_irq_site, name);                                                  \
+		if (unlikely(irqoff_enabled))                                                      \
+			irqoff_stop(&_irq_site);                                                   \
+		__irq_sti(_irq_site);                                                              \
 	} while (0)
 
-#define irq_work(n)                                     \
-	do {                                            \
-		if (unlikely(irqoff_enabled))           \
-			irqoff_work(n);                 \
+#define irq_work(n)                                                                                \
+	do {                                                                                       \
+		if (unlikely(irqoff_enabled))                                                      \
+			irqoff_work(n);                                                            \
 	} while (0)
 #endif
 

@@ -2,8 +2,9 @@
 /*
  * mmu.h - page-table entries of the 4-level x86-64 tables: layout, bits, constructors.
  *
- * Portable code (mm/vm) walks the tables with these inlines only and never sees a bit position. An entry that
- * is not present can hold a swap or migration entry: bits 1..63 are then ours (bit 0 clear).
+ * Portable code (mm/vm) walks the tables with these inlines only and never sees a bit position. An
+ * entry that is not present can hold a swap or migration entry: bits 1..63 are then ours (bit 0
+ * clear).
  *   swap entry:      bit 1 set,  type in bits 2..6,  offset in bits 12..51
  *   migration entry: bit 1 clear, bit 2 set, bit 3 = was writable, pfn in bits 12..51
  *   PROT_NONE page:  bits 1 and 2 clear, bit 8 set, pfn and the other bits as in a present entry
@@ -26,7 +27,8 @@ typedef struct {
 #define PTE_DIRTY BIT(6)
 #define PTE_HUGE BIT(7)
 #define PTE_GLOBAL BIT(8)
-#define PTE_PROTNONE BIT(8) /* with present, write and user clear: a page nobody may touch now (PROT_NONE) */
+/* with present, write and user clear: a page nobody may touch now (PROT_NONE) */
+#define PTE_PROTNONE BIT(8)
 #define PTE_SPECIAL BIT(9) /* software: no struct page accounting behind it (zero page, devices) */
 #define PTE_SW1 BIT(10)
 #define PTE_NX BIT(63)
@@ -55,7 +57,9 @@ static __always_inline void pte_set(pte_t *p, pte_t e)
 {
 	WRITE_ONCE(p->v, e.v);
 }
-/* Takes the entry out, with any accessed/dirty bit another CPU's page walker sets at the same time. */
+/*
+ * Takes the entry out, with any accessed/dirty bit another CPU's page walker sets at the same time.
+ */
 static __always_inline pte_t pte_get_and_clear(pte_t *p)
 {
 	return (pte_t){ __atomic_exchange_n(&p->v, 0, __ATOMIC_SEQ_CST) };
@@ -127,7 +131,10 @@ static __always_inline pte_t *pte_table(pte_t e)
 {
 	return __va(e.v & PTE_PFN_MASK);
 }
-/* Protection of a user leaf from PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 (none: present bit clear is the caller's job). */
+/*
+ * Protection of a user leaf from PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 (none: present bit clear is
+ * the caller's job).
+ */
 static __always_inline pgprot_t pgprot_user(int prot)
 {
 	return PTE_PRESENT | PTE_USER | PTE_ACCESSED | (prot & 2 ? PTE_WRITE : 0) |
@@ -144,19 +151,26 @@ struct arch_mm {
 };
 
 /*
- * Kernel mappings. => va, pa page aligned, bytes a multiple of PAGE_SIZE; uses huge leaves where aligned if
- * allow_huge. Tables come from arch_pt_alloc (early: bootmem; later: page allocator). Returns 0 or -ENOMEM.
- * No TLB flush is needed for new mappings; kernel_unmap flushes everywhere (may not be called with IRQs off).
+ * Kernel mappings. => va, pa page aligned, bytes a multiple of PAGE_SIZE; uses huge leaves where
+ * aligned if allow_huge. Tables come from arch_pt_alloc (early: bootmem; later: page allocator).
+ * Returns 0 or -ENOMEM. No TLB flush is needed for new mappings; kernel_unmap flushes everywhere
+ * (may not be called with IRQs off).
  */
 int kernel_map(unsigned long va, phys_addr_t pa, size_t bytes, pgprot_t prot);
 int kernel_map_huge(unsigned long va, phys_addr_t pa, size_t bytes, pgprot_t prot);
 void kernel_unmap(unsigned long va, size_t bytes);
 /* The leaf that maps va in the kernel's table or NULL (also splits nothing). */
 pte_t *kernel_pte(unsigned long va);
-/* Device registers: maps pa uncached into the vmalloc range. NULL when out of space. => may be called early. */
+/*
+ * Device registers: maps pa uncached into the vmalloc range. NULL when out of space. => may be
+ * called early.
+ */
 volatile void *ioremap(phys_addr_t pa, size_t bytes);
 
-/* A zeroed table page or NULL; implemented in mm (mm/phys/ptalloc.c): bootmem first, then the page allocator. */
+/*
+ * A zeroed table page or NULL; implemented in mm (mm/phys/ptalloc.c): bootmem first, then the page
+ * allocator.
+ */
 void *arch_pt_alloc(void);
 void arch_pt_free(void *table);
 
@@ -167,8 +181,9 @@ void arch_mm_destroy(struct arch_mm *mm);
 void arch_mm_switch(struct arch_mm *prev, struct arch_mm *next);
 
 /*
- * TLB. The local forms act on this CPU only. The mm forms reach every CPU in mm->cpus with one IPI for the whole
- * batch and wait. => interrupts on (never waits for another CPU with interrupts off: asserted).
+ * TLB. The local forms act on this CPU only. The mm forms reach every CPU in mm->cpus with one IPI
+ * for the whole batch and wait. => interrupts on (never waits for another CPU with interrupts off:
+ * asserted).
  */
 void tlb_flush_page_local(unsigned long va);
 void tlb_flush_all_local(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trap.h - hooks the machine calls upward: page faults (mm/vm), other exceptions and signals (sys), system calls (sys),
- * device interrupts. Each is a pointer set once at boot; before that a fault panics.
+ * trap.h - hooks the machine calls upward: page faults (mm/vm), other exceptions and signals (sys),
+ * system calls (sys), device interrupts. Each is a pointer set once at boot; before that a fault
+ * panics.
  */
 #ifndef ARCH_TRAP_H
 #define ARCH_TRAP_H
@@ -16,15 +17,19 @@
 
 struct fault_ops {
 	/*
-	 * A page fault. => interrupts on as they were in the interrupted code, may sleep when they were on and preemption
-	 * was possible. Returns 0 when mended, or negative errno: then arch tries .extable, else exception() or panic.
-	 * On failure for user mode: *signo and *si_code receive SIGSEGV/SIGBUS and the siginfo code.
+	 * A page fault. => interrupts on as they were in the interrupted code, may sleep when they
+	 * were on and preemption was possible. Returns 0 when mended, or negative errno: then arch
+	 * tries .extable, else exception() or panic.
+	 * On failure for user mode: *signo and *si_code receive SIGSEGV/SIGBUS and the siginfo
+	 * code.
 	 */
-	int (*page_fault)(struct pt_regs *regs, unsigned long addr, unsigned int error, int *signo, int *si_code);
+	int (*page_fault)(struct pt_regs *regs, unsigned long addr, unsigned int error, int *signo,
+			  int *si_code);
 };
 struct trap_ops {
 	/* A user-mode exception nobody mended: deliver a signal to the current thread. */
-	void (*user_exception)(struct pt_regs *regs, int signo, int si_code, unsigned long addr, int trapno, u64 error);
+	void (*user_exception)(struct pt_regs *regs, int signo, int si_code, unsigned long addr,
+			       int trapno, u64 error);
 	/*
 	 * Before a return to user mode while current_arch->user_work is set (repeated until clear).
 	 * => interrupts on. The callee clears the bits it handles.
@@ -34,7 +39,10 @@ struct trap_ops {
 extern const struct fault_ops *fault_ops;
 extern const struct trap_ops *trap_ops;
 
-/* sys/syscall.c implements it: regs->orig_rax is the number; the result goes to regs->rax. => interrupts on. */
+/*
+ * sys/syscall.c implements it: regs->orig_rax is the number; the result goes to regs->rax. =>
+ * interrupts on.
+ */
 void syscall_dispatch(struct pt_regs *regs);
 
 /* The frame the outermost running interrupt of this CPU interrupted; NULL outside interrupts. */
@@ -45,11 +53,17 @@ static inline bool irq_from_user(void)
 
 	return regs && user_mode(regs);
 }
-/* Statistics by vector: name (NULL: not in use) and how often it came on a CPU; 0..255. For /proc/interrupts. */
+/*
+ * Statistics by vector: name (NULL: not in use) and how often it came on a CPU; 0..255. For
+ * /proc/interrupts.
+ */
 const char *irq_vector_name(unsigned int vector);
 u64 irq_vector_count(unsigned int vector, u32 cpu);
 
-/* Device interrupts: fn runs in hard interrupt context with interrupts off. => vector number or -ENOSPC. */
+/*
+ * Device interrupts: fn runs in hard interrupt context with interrupts off. => vector number or
+ * -ENOSPC.
+ */
 typedef void (*irq_handler_t)(void *arg);
 int irq_request_isa(unsigned int isa_irq, irq_handler_t fn, void *arg, const char *name);
 int irq_alloc_vector(irq_handler_t fn, void *arg, const char *name); /* MSI */
