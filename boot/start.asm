@@ -3,12 +3,13 @@
 ; start.asm - from the loader's 32-bit protected mode to kernel_main() in the high half.
 ;
 ; Two loaders come here: GRUB (Multiboot2; on BIOS and on UEFI it hands over in the same state) and
-; QEMU -kernel (PVH note). Both leave paging off and a physical pointer in ebx. The first page tables
-; map the low 4 GiB by 2 MiB leaves three times: at 0 (only to survive the switch), at PAGE_OFFSET
-; (to read what the loader left) and its first GiB at KERNEL_BASE. They are writable and executable and
-; live until arch_early_init() has built the final tables.
+; QEMU -kernel (PVH note). Both leave paging off and a physical pointer in ebx. The first page
+; tables map the low 4 GiB by 2 MiB leaves three times: at 0 (only to survive the switch), at
+; PAGE_OFFSET (to read what the loader left) and its first GiB at KERNEL_BASE. They are writable and
+; executable and live until arch_early_init() has built the final tables.
 ;
-; A failure here has no console yet: it sends one letter to COM1 and leaves QEMU with a failing status.
+; A failure here has no console yet: it sends one letter to COM1 and leaves QEMU with a failing
+; status.
 ;   M  unknown loader     C  no CPUID leaf for 64 bit     L  no long mode     X  no execute-disable
 
 %define MB2_MAGIC	0xe85250d6

@@ -2,16 +2,18 @@
 ;
 ; entry.asm - every way into the kernel and out of it.
 ;
-; A gate or syscall clears IF, so an entry from code with interrupts on opens an interrupts-off section; the hooks are
-; called by the C side (trap.c, irq.c) except on the system call path, which is kept short. Each way leaves a full
-; struct pt_regs on the kernel stack.
+; A gate or syscall clears IF, so an entry from code with interrupts on opens an interrupts-off
+; section; the hooks are called by the C side (trap.c, irq.c) except on the system call path, which
+; is kept short. Each way leaves a full struct pt_regs on the kernel stack.
 ;
-; GS: user mode runs with its own GS base, the kernel with the per-CPU offset; swapgs exchanges them when CS says user.
-; The four IST entries can interrupt the gap between entry and swapgs, so they do not look at CS: they load the offset
-; that is stored at the bottom of their stack and put the old base back at the end.
+; GS: user mode runs with its own GS base, the kernel with the per-CPU offset; swapgs exchanges them
+; when CS says user. The four IST entries can interrupt the gap between entry and swapgs, so they do
+; not look at CS: they load the offset that is stored at the bottom of their stack and put the old
+; base back at the end.
 ;
-; sysret is used only when nobody changed the frame (USER_WORK_FULL_REGS is clear, rip is still rcx); everything else
-; leaves by iretq with all registers restored, after exit_to_user() has made rip, cs, ss and rflags harmless.
+; sysret is used only when nobody changed the frame (USER_WORK_FULL_REGS is clear, rip is still
+; rcx); everything else leaves by iretq with all registers restored, after exit_to_user() has made
+; rip, cs, ss and rflags harmless.
 
 %include "arch/x86_64/asm.inc"
 default rel

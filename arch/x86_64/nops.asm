@@ -2,8 +2,8 @@
 ;
 ; nops.asm - a stretch of code of known length, for checking clocks and tracers.
 ;
-; arch_run_nops(n): executes n + 9 instructions, whatever n is. 64 per turn of the loop (62 nops, the decrement and
-; the branch), the rest by a jump into a row of nops.
+; arch_run_nops(n): executes n + 9 instructions, whatever n is. 64 per turn of the loop (62 nops,
+; the decrement and the branch), the rest by a jump into a row of nops.
 
 section .text progbits alloc exec nowrite align=64
 

@@ -1,9 +1,11 @@
 ; SPDX-License-Identifier: BSD-2-Clause
 ;
-; trampoline.asm - the first page of code of an application processor: real mode -> long mode -> high half.
+; trampoline.asm - the first page of code of an application processor: real mode -> long mode ->
+; high half.
 ;
-; smp.c copies [ap_trampoline, ap_trampoline_end) to a page below 1 MiB and fills the words at its end. The page is
-; mapped executable only in the tables the processor starts with (ap_pgd) and is never writable there.
+; smp.c copies [ap_trampoline, ap_trampoline_end) to a page below 1 MiB and fills the words at its
+; end. The page is mapped executable only in the tables the processor starts with (ap_pgd) and is
+; never writable there.
 
 section .rodata progbits alloc noexec nowrite align=16
 global ap_trampoline, ap_trampoline_end, ap_trampoline_data

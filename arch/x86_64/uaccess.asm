@@ -2,8 +2,9 @@
 ;
 ; uaccess.asm - copies to and from a program's memory (contract: arch/uaccess.h).
 ;
-; Every instruction that touches user memory has an .extable entry. The bulk copies move quadwords, then the odd bytes; a
-; fault in the quadword part goes on bytewise, so that the count of bytes not copied is exact to the byte.
+; Every instruction that touches user memory has an .extable entry. The bulk copies move quadwords,
+; then the odd bytes; a fault in the quadword part goes on bytewise, so that the count of bytes not
+; copied is exact to the byte.
 
 %include "arch/x86_64/asm.inc"
 
@@ -83,7 +84,8 @@ clear_user:
 EXTABLE .words, .words_fault
 EXTABLE .bytes, .bytes_fault
 
-; ssize_t strncpy_from_user(to = rdi, from = rsi, n = rdx): length without NUL, n when there is none, -EFAULT
+; ssize_t strncpy_from_user(to = rdi, from = rsi, n = rdx): length without NUL, n when there is
+; none, -EFAULT
 global strncpy_from_user
 align 16
 strncpy_from_user:
