@@ -15,7 +15,7 @@ def test_gdb_commands(images, tmp_path, debug):
     kernel = images.debug_kernel if debug else images.kernel
     words = [sys.executable, os.path.join(ROOT, "tools/gdb/session"), "--kernel", kernel]
     for command in ("thbreak sys_reboot", "continue", "quire-zones", "quire-runqueues", "quire-tasks",
-                    "quire-stacks klogd", "quire-cpu 0", "bt 1", "quire-cpu 1", "bt 1", "kill"):
+                    "quire-stacks ttyd", "quire-cpu 0", "bt 1", "quire-cpu 1", "bt 1", "kill"):
         words += ["--batch", command]
     words += ["--", sys.executable, os.path.join(ROOT, "tools/qemu-run"), "--nodes", "2", "--cpus", "2",
               "--clock", "virtual", "--kernel", kernel, "--initrd", images.initrd,
@@ -26,4 +26,4 @@ def test_gdb_commands(images, tmp_path, debug):
     assert re.search(r"^node 0 DMA +pfn", text, re.M) and re.search(r"^node 1 DMA32 +pfn", text, re.M), text
     assert re.search(r"^cpu 0: .* runnable", text, re.M) and re.search(r"^cpu 1: .* runnable", text, re.M), text
     assert re.search(r"^ +1 +1 +\d running .* init$", text, re.M), text
-    assert re.search(r"klogd_main \+ \d+", text) and re.search(r"^#0 .*sys_reboot", text, re.M), text
+    assert re.search(r"ttyd \+ \d+", text) and re.search(r"^#0 .*sys_reboot", text, re.M), text
