@@ -15,6 +15,7 @@
 
 struct inode;
 struct dentry;
+struct bdev;
 struct file;
 struct mount;
 struct superblock;
@@ -103,6 +104,8 @@ struct file_ops {
 	int (*flush)(struct file *f); /* each close(2) */
 	int (*fsync)(struct file *f, int datasync);
 	int (*fallocate)(struct file *f, int mode, u64 off, u64 len);
+	/* O_DIRECT and AIO are possible (else open(O_DIRECT) gives -EINVAL) */
+	bool direct;
 };
 
 #define INODE_DEAD 1u
@@ -129,8 +132,22 @@ struct inode {
 	atomic_t writers; /* open for writing; < 0: being executed (ETXTBSY) */
 	struct list_head sb_node;
 	struct rcu_head rcu;
-	void *private; /* file system's, pipe, ... */
+	void *private;		/* file system's, pipe, ... */
+	struct hlist_node hash; /* by (superblock, ino): inode_get_cached */
 };
+/*
+ * Inodes of a disk, one per number. inode_iget finds the inode, referenced, or makes a new one with
+ * INODE_NEW set and lock held for writing: the caller fills it and calls inode_new_done(inode, 0),
+ * or inode_new_done(inode, -errno), which takes it away again (others who waited get that error).
+ * ERR_PTR(-ENOMEM or the error).
+ */
+#define INODE_NEW 2u
+struct inode *inode_iget(struct superblock *sb, u64 ino);
+void inode_new_done(struct inode *inode, int err);
+/* Puts a just created inode (inode_new, ino set) into the same table. -EEXIST: a number in use */
+int inode_hash_insert(struct inode *inode);
+/* Attributes changed: the superblock's file system will be asked to write them (MAPD_*). */
+void inode_mark_dirty(struct inode *inode, u32 what);
 
 #define DNAME_INLINE 40
 #define DENTRY_MOUNTED 1u /* something is mounted on it */
@@ -177,6 +194,7 @@ struct superblock {
 	atomic_t mounts;
 	atomic_long_t next_ino;
 	char source[64];
+	struct bdev *bdev; /* NULL: not on a disk */
 };
 struct fs_type {
 	const char *name;
@@ -230,6 +248,7 @@ struct file {
 	bool wrote;	/* counted in inode->writers */
 	/* a program runs from it: counted negatively in inode->writers */
 	bool denies_write;
+	errseq_t wb_err; /* errors of writeback told to this file so far; under pos_lock */
 };
 /* The file position for one call: locked only when somebody else may use it. */
 static inline bool file_pos_lock(struct file *f)

@@ -41,6 +41,10 @@ enum lock_rank {
 	RANK_MAPPING, /* mapping->invalidate / truncate */
 	RANK_PAGE_LOCK,
 	RANK_I_MMAP,   /* mapping->i_mmap_lock: who maps the file */
+	RANK_FS_MAP,   /* block map of one inode */
+	RANK_FS_ALLOC, /* bitmaps of a file system */
+	RANK_BDEV,     /* open block devices */
+	RANK_DISK,     /* list of disks, partition tables */
 	RANK_ANON_VMA, /* root lock of an anon_vma tree */
 	/* spinlocks */
 	RANK_FIRST_SPIN = 40,
@@ -51,6 +55,7 @@ enum lock_rank {
 	RANK_FUTEX,
 	RANK_PGTABLE, /* page-table pages */
 	RANK_RMAP,
+	RANK_WB,	   /* wb->list_lock: dirty mappings of a device */
 	RANK_MAPPING_TREE, /* mapping->lock: page cache index */
 	RANK_LRU,	   /* zone->lru_lock */
 	RANK_MEMCG,

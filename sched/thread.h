@@ -106,6 +106,12 @@ struct thread {
 	struct memcg *memcg;		     /* charged group */
 	struct reclaim_state *reclaim_state; /* (c) */
 	u64 min_flt, maj_flt;		     /* (c) */
+	/* the brake on dirtying (mm/cache/balance.c): pages since the last look, pages between two
+	 * looks, tick of the end of the last pause (c) */
+	u32 nr_dirtied, nr_dirtied_pause;
+	u64 paused_when;
+	u64 io_read_bytes, io_write_bytes; /* caused at devices (c), /proc/PID/io */
+	struct blk_plug *plug;		   /* bios gathered (c) */
 
 	/* sys */
 	struct process *proc; /* NULL for kernel threads */

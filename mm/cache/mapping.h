@@ -5,18 +5,22 @@
  * below fs/.
  *
  * Locks: (t) mapping->lock, IRQs off: index and tags  (i) i_mmap_lock  (P) page lock
+ * (w) list_lock of the wb (bdi.h)  (o) set once, before use
  */
 #ifndef MM_CACHE_MAPPING_H
 #define MM_CACHE_MAPPING_H
 
 #include "kernel/spinlock.h"
+#include "lib/errseq.h"
 #include "lib/list.h"
 #include "lib/rbtree.h"
 #include "mm/cache/xarray.h"
 #include "mm/phys/page.h"
 #include "sched/mutex.h"
 
+struct bdi;
 struct mapping;
+struct writeback_control;
 
 struct mapping_ops {
 	/*
@@ -24,8 +28,36 @@ struct mapping_ops {
 	 * demand).
 	 */
 	int (*read_page)(struct mapping *m, struct page *page);
-	/* Write a locked dirty page out. NULL: memory is its home (tmpfs). */
-	int (*write_page)(struct mapping *m, struct page *page);
+	/*
+	 * The same for nr pages of consecutive indexes, none waited for (readahead). NULL:
+	 * read_page one by one.
+	 */
+	void (*read_pages)(struct mapping *m, struct page **pages, unsigned int nr);
+	/*
+	 * Bytes [pos, pos + n) of one page are about to be written: give each block under them a
+	 * home. 0, -ENOSPC, -EIO... Sets PG_homed on page (NULL: none yet; *homed instead) when
+	 * every block of it has one: then no later write asks again. NULL: always room.
+	 */
+	int (*write_begin)(struct mapping *m, struct page *page, u64 pos, size_t n, bool *homed);
+	/*
+	 * Write a locked page whose dirty state was cleared: page_start_writeback, page_unlock,
+	 * submit; or page_redirty and page_unlock. NULL: memory is its home (tmpfs).
+	 */
+	int (*write_page)(struct mapping *m, struct page *page, struct writeback_control *wbc);
+	/* Many: NULL: mapping_write_generic with write_page. */
+	int (*write_pages)(struct mapping *m, struct writeback_control *wbc);
+	/* The owner's attributes to their place on the device (a block of its cache). NULL: none */
+	int (*write_owner)(struct mapping *m, struct writeback_control *wbc);
+	/* A reference on the owner. => any context; release: may sleep */
+	void (*hold)(struct mapping *m);
+	void (*release)(struct mapping *m);
+	/* The page leaves the mapping: drop what PG_private stands for. => page locked */
+	void (*page_gone)(struct mapping *m, struct page *page);
+	/*
+	 * O_DIRECT: user memory, pos and n multiples of the logical block. Bytes or -errno. NULL:
+	 * -EINVAL at open.
+	 */
+	ssize_t (*direct_io)(struct mapping *m, u64 pos, void __user *buf, size_t n, int write);
 	/*
 	 * A shared mapping is about to make the page writable: reserve space, mark dirty. NULL:
 	 * just set dirty.
@@ -40,6 +72,8 @@ struct mapping_ops {
 
 #define MAPF_SHMEM BIT(0) /* tmpfs / shared memory: pages are swap-backed, holes read as zero */
 #define MAPF_UNEVICTABLE BIT(1)
+#define MAPF_BDEV BIT(2)   /* a block device: its pages are metadata, a sync writes them last */
+#define MAPF_STABLE BIT(3) /* a page under writeback may not be changed (checksums) */
 
 struct mapping {
 	struct xarray pages;	/* (t) index -> page */
@@ -53,11 +87,15 @@ struct mapping {
 	void *owner; /* the inode */
 	/* RANK_MAPPING: faults and reads take it shared, truncate exclusive */
 	struct rwsem truncate_lock;
-	struct rb_root_cached i_mmap; /* (i) VMAs mapping it, by interval: rmap of file pages */
-	struct mutex i_mmap_lock;     /* RANK_RMAP-like sleeping lock */
-	u64 dirtied_when;
-	struct list_head wb_link;
-	int wb_err;
+	struct rb_root_cached i_mmap;  /* (i) VMAs mapping it, by interval: rmap of file pages */
+	struct mutex i_mmap_lock;      /* RANK_RMAP-like sleeping lock */
+	struct bdi *bdi;	       /* (o) whose pages these are; NULL: memory is their home */
+	u64 dirtied_when;	       /* (w) tick of the first dirtying */
+	struct list_head wb_link;      /* (w) place on a list of its wb */
+	u32 dirty;		       /* (w) MAPD_* of writeback.h */
+	u32 nr_mmap_writable;	       /* (i) shared writable VMAs */
+	unsigned long writeback_index; /* range_cyclic goes on here */
+	errseq_t wb_err;	       /* told once to every open file */
 	/* every mapping whose clean pages can be dropped (not SHMEM); mappings_lock */
 	struct list_head all_node;
 };
@@ -68,6 +106,11 @@ struct mapping {
  */
 extern void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last,
 				  int cows);
+/*
+ * The same: write-protects all entries of a page and collects their dirty bits; true when one was
+ * dirty. => page locked
+ */
+extern bool (*mapping_mkclean_hook)(struct page *page);
 static inline bool mapping_mapped(const struct mapping *m)
 {
 	return !RB_EMPTY_ROOT(&m->i_mmap.rb_root);

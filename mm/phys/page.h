@@ -48,6 +48,7 @@ enum page_flag {
 	PG_isolated, /* taken off the LRU for migration */
 	PG_readahead,
 	PG_lru_pending, /* waits in a CPU's batch to be put on an LRU list */
+	PG_homed,	/* every block of this file page has its place on the device */
 	NR_PAGE_FLAGS,
 };
 /*
