@@ -47,7 +47,8 @@ CSRC    := $(sort $(shell find $(ROOMS) -name '*.c' 2>/dev/null))
 ASRC    := $(sort $(shell find $(ROOMS) -name '*.asm' 2>/dev/null))
 OBJS    := $(CSRC:%.c=$(BUILD)/%.o) $(ASRC:%.asm=$(BUILD)/%.asm.o)
 USRC    := $(sort $(wildcard user/*.c))
-UBIN    := $(USRC:user/%.c=$(BUILD)/user/%)
+UDIRS   := $(sort $(patsubst user/%/,%,$(dir $(wildcard user/*/*.c))))
+UBIN    := $(USRC:user/%.c=$(BUILD)/user/%) $(UDIRS:%=$(BUILD)/user/%)
 
 # ---- flags -----------------------------------------------------------------------------------
 IS_CLANG := $(findstring clang,$(notdir $(firstword $(CC))))
@@ -136,6 +137,14 @@ $(ELF): $(OBJS) $(BUILD)/linker.ld $(BUILD)/.objects tools/mksyms
 $(BUILD)/user/%: user/%.c $(wildcard user/*.h)
 	@mkdir -p $(dir $@)
 	$(call say,USERCC,$<)$(MUSL_CC) $(UFLAGS) -o $@ $< && strip $@
+# A directory of user/ is one program.
+define user_dir
+$(BUILD)/user/$(1): $(wildcard user/$(1)/*.[ch] user/*.h)
+	@mkdir -p $$(dir $$@)
+	$(call say,USERCC,user/$(1)/*.c)$(MUSL_CC) $(UFLAGS) -o $$@ $(sort $(wildcard user/$(1)/*.c)) \
+		&& strip $$@
+endef
+$(foreach d,$(UDIRS),$(eval $(call user_dir,$(d))))
 $(INITRD): $(UBIN) $(BUILD)/.extra $(shell find rootfs -type f 2>/dev/null) tools/mkinitramfs \
 		$(if $(EXTRA),$(shell find $(EXTRA) 2>/dev/null))
 	$(call say,CPIO,$@)$(PYTHON) tools/mkinitramfs -o $@ --busybox $(BUSYBOX) \

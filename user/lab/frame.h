@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * frame.h - what every experiment of the lab is built from: its description, its keys (name=value
+ * words of the command line), records for the host, samples of the kernel's counters, a disk, and
+ * load processes that also run on Linux.
+ *
+ * One experiment is one file doc*.c that ends with LAB_EXPERIMENT(name). One call of `lab run` is
+ * one side of it on a fresh boot: there is no way back to the state before, and none is needed.
+ *
+ * Records: one line each, "LAB kind key=value ...", values without blanks. tools/lablib reads them.
+ */
+#ifndef USER_LAB_FRAME_H
+#define USER_LAB_FRAME_H
+
+#include "../lab.h"
+
+struct lab;
+
+/* A word name=value that an experiment understands. */
+struct lab_key {
+	const char *name, *value, *about; /* value: the default */
+};
+
+struct lab_experiment {
+	const char *id;		     /* "001" */
+	const char *title;	     /* one line */
+	const char *switch_name;     /* the document's switch */
+	int sides;		     /* its values 0 .. sides-1 */
+	const char *about;	     /* what the document says and what to look for, in our words */
+	const struct lab_key *keys;  /* ends with a NULL name */
+	int (*run)(struct lab *lab); /* 0, or an exit status */
+};
+#define LAB_EXPERIMENT(var)                                                                        \
+	const struct lab_experiment *const lab_entry_##var                                         \
+		__attribute__((section("lab_experiments"), used)) = &(var)
+extern const struct lab_experiment *const __start_lab_experiments[],
+	*const __stop_lab_experiments[];
+
+#define LAB_WORDS 40
+struct lab {
+	const struct lab_experiment *exp;
+	int side; /* -1: as the kernel has it */
+	int nr_words;
+	const char *words[LAB_WORDS]; /* name=value as given */
+	char device[32], mounted[64]; /* what lab_disk made */
+	uint64_t start_ns;	      /* clock at the start of the run */
+};
+
+/* Value of a key: as given, or its default. Exits when the experiment has no such key. */
+const char *lab_text(const struct lab *lab, const char *key);
+unsigned long lab_number(const struct lab *lab, const char *key);
+
+/* ---- records ---------------------------------------------------------------------------------- */
+/* "LAB kind " and what the format says; blanks inside values are the caller's to avoid. */
+void lab_record(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same for one name and a text with blanks: "LAB kind name=text with blanks". */
+void lab_note(const char *kind, const char *name, const char *text);
+/* A line for a person: "# ..." */
+void lab_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Everything that a figure depends on: machine, clock, switches, tunables, keys. */
+void lab_provenance(struct lab *lab);
+/* Writes text to a file of the kernel. => 0; a missing file or a refusal: -1 after one line */
+int lab_write(const char *path, const char *text);
+int lab_tunable(const char *name, unsigned long value); /* "vm/dirty_ratio" */
+int lab_switch(const char *name, int value);
+/* The first line of a file into text; "" when it is absent. => 1: there was one */
+int lab_line(const char *path, char *text, size_t size);
+
+/* ---- samples ---------------------------------------------------------------------------------- */
+/* Named numbers read at one instant. */
+#define LAB_VALUES 192
+struct lab_values {
+	uint64_t ns;
+	int nr;
+	struct {
+		char name[80];
+		unsigned long long value;
+	} v[LAB_VALUES];
+};
+void values_begin(struct lab_values *v); /* empties it and notes the time */
+void values_set(struct lab_values *v, const char *name, unsigned long long value);
+/*
+ * The lines "name number" of a file, with prefix before each name; names (NULL: all) ends with
+ * NULL. => how many were found
+ */
+int values_lines(struct lab_values *v, const char *path, const char *prefix,
+		 const char *const *names);
+/* The words name=number of the line of a file that begins with `first`. => how many were found */
+int values_pairs(struct lab_values *v, const char *path, const char *first);
+/* cpu line of /proc/stat as stat_user, stat_system, ... in USER_HZ */
+void values_stat(struct lab_values *v);
+unsigned long long values_get(const struct lab_values *v, const char *name); /* 0: absent */
+int values_has(const struct lab_values *v, const char *name);
+/* now - before, 0 when either is absent or it went down */
+unsigned long long values_delta(const struct lab_values *now, const struct lab_values *before,
+				const char *name);
+void sleep_until(uint64_t monotonic_ns);
+
+/* ---- a disk ------------------------------------------------------------------------------------ */
+/*
+ * Creates the disk model `model` ("" or "none": the directory dir is used as it is), an ext2 on it,
+ * and mounts it on dir. => 0, or -1 after one line
+ */
+int lab_disk(struct lab *lab, const char *model, const char *dir);
+void lab_disk_gone(struct lab *lab); /* umount and remove, if lab_disk made one */
+
+/* ---- load ------------------------------------------------------------------------------------- */
+/* Processes that write, each its own file in dir, until they are stopped. */
+struct writers {
+	const char *dir;
+	unsigned int nr;
+	unsigned long block;	  /* bytes of one write(2) */
+	unsigned long file_bytes; /* then from the start again */
+	unsigned long think_us;	  /* pause between two writes */
+	unsigned long stagger_us; /* each starts after a random part of this */
+	uint64_t seed;
+	/* private */
+	struct writers_shared *shared;
+	pid_t *pids;
+};
+int writers_start(struct writers *w); /* 0; -1 after one line */
+unsigned long long writers_bytes(const struct writers *w);
+/* bytes of the slowest and the fastest so far */
+void writers_spread(const struct writers *w, unsigned long long *least, unsigned long long *most);
+/* Ends them and their files. => how many did not end well */
+int writers_stop(struct writers *w);
+int writers_main(int argc,
+		 char **argv); /* `lab writers ...`: the same load by hand, on Linux too */
+
+#endif
