@@ -12,6 +12,7 @@
 enum softirq {
 	SOFTIRQ_TIMER,
 	SOFTIRQ_SCHED,
+	SOFTIRQ_POLL, /* drivers/virtio: what one interrupt left in a ring */
 	SOFTIRQ_BLOCK,
 	SOFTIRQ_RCU,
 	SOFTIRQ_TASKLET,

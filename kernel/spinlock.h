@@ -60,6 +60,7 @@ enum lock_rank {
 	RANK_LRU,	   /* zone->lru_lock */
 	RANK_MEMCG,
 	RANK_BLK,
+	RANK_DEVICE, /* rings and registers of one device */
 	RANK_VMALLOC,
 	RANK_SLAB,
 	RANK_ZONE, /* zone->lock: buddy */

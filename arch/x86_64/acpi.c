@@ -178,6 +178,9 @@ static void read_tables(const struct acpi_header *root)
 	h = find_table(root, "HPET");
 	if (h && acpi_parse_hpet(h, h->length, &acpi_machine, &why))
 		ignored("HPET", why);
+	h = find_table(root, "MCFG");
+	if (h && acpi_parse_mcfg(h, h->length, &acpi_machine, &why))
+		ignored("MCFG", why);
 	h = find_table(root, "FACP");
 	if (h && acpi_parse_fadt(h, h->length, &acpi_machine, &dsdt, &why))
 		ignored("FACP", why);

@@ -294,6 +294,32 @@ int acpi_parse_hpet(const void *p, size_t n, struct acpi_machine *m, const char 
 	return 0;
 }
 
+#define MCFG_ENTRY 16
+
+int acpi_parse_mcfg(const void *p, size_t n, struct acpi_machine *m, const char **why)
+{
+	const u8 *b = p;
+	int err = acpi_check_table(p, n, "MCFG", why);
+
+	if (err)
+		return err;
+	for (u32 at = 44; at + MCFG_ENTRY <= get32(b + 4); at += MCFG_ENTRY) {
+		u64 base = get64(b + at);
+		u8 first = b[at + 10], last = b[at + 11];
+
+		if (get16(b + at + 8))
+			continue;
+		if (!base || !IS_ALIGNED(base, MiB(1)) || first > last ||
+		    base + MiB(1) * 256 < base)
+			return refuse(why, "impossible address or buses of segment 0");
+		m->ecam_pa = base;
+		m->ecam_first = first;
+		m->ecam_last = last;
+		return 0;
+	}
+	return refuse(why, "no segment 0");
+}
+
 /*
  * One integer of a package: zero, one, or a byte constant. Returns the bytes used, 0 when it is
  * something else.

@@ -36,6 +36,8 @@ struct acpi_machine {
 	u32 pm_timer_port; /* 0: none */
 	bool pm_timer_32bit;
 	u64 hpet_pa;		/* 0: none */
+	u64 ecam_pa;		/* PCI configuration space in memory, of bus 0; 0: none */
+	u8 ecam_first, ecam_last; /* buses it covers */
 	u32 pm1a_cnt, pm1b_cnt; /* ports */
 	u8 s5_a, s5_b;
 	bool has_s5, has_reset;
@@ -83,6 +85,8 @@ int acpi_parse_srat(const void *p, size_t n, struct acpi_srat *out, const char *
 int acpi_parse_slit(const void *p, size_t n, struct acpi_slit *out, const char **why);
 int acpi_parse_fadt(const void *p, size_t n, struct acpi_machine *m, u64 *dsdt, const char **why);
 int acpi_parse_hpet(const void *p, size_t n, struct acpi_machine *m, const char **why);
+/* The PCI segment 0 of an MCFG; other segments are passed over. */
+int acpi_parse_mcfg(const void *p, size_t n, struct acpi_machine *m, const char **why);
 /* Finds \_S5 in a DSDT: the values for SLP_TYP. */
 int acpi_parse_s5(const void *p, size_t n, struct acpi_machine *m, const char **why);
 

@@ -26,7 +26,7 @@ static struct vector {
 	void (*system)(struct pt_regs *regs);
 	const char *name;
 } vectors[256];
-static unsigned int next_vector = VECTOR_FIRST_DEVICE;
+static unsigned long vectors_taken[256 / 64];
 
 void irq_dispatch(struct pt_regs *regs);
 void exit_to_user(struct pt_regs *regs);
@@ -89,14 +89,22 @@ void irq_dispatch(struct pt_regs *regs)
 
 int irq_alloc_vector(irq_handler_t fn, void *arg, const char *name)
 {
-	unsigned int v = __atomic_fetch_add(&next_vector, 1, __ATOMIC_SEQ_CST);
+	for (unsigned int v = VECTOR_FIRST_DEVICE; v <= VECTOR_LAST_DEVICE; v++) {
+		if (test_bit(v, vectors_taken) || test_and_set_bit(v, vectors_taken))
+			continue;
+		vectors[v].arg = arg;
+		vectors[v].name = name;
+		smp_store_release(&vectors[v].fn, fn);
+		return v;
+	}
+	return -ENOSPC;
+}
 
-	if (v > VECTOR_LAST_DEVICE)
-		return -ENOSPC;
-	vectors[v].arg = arg;
-	vectors[v].name = name;
-	smp_store_release(&vectors[v].fn, fn);
-	return v;
+void irq_free_vector(int vector)
+{
+	WRITE_ONCE(vectors[vector].fn, NULL);
+	vectors[vector].name = NULL;
+	clear_bit(vector, vectors_taken);
 }
 
 int irq_request_isa(unsigned int isa_irq, irq_handler_t fn, void *arg, const char *name)

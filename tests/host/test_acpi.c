@@ -287,6 +287,7 @@ static void feed(const u8 *p, u32 n)
 	acpi_parse_madt(q, n, &m, &why);
 	acpi_parse_fadt(q, n, &m, &dsdt, &why);
 	acpi_parse_hpet(q, n, &m, &why);
+	acpi_parse_mcfg(q, n, &m, &why);
 	acpi_parse_s5(q, n, &m, &why);
 	if (acpi_parse_slit(q, n, &slit, &why))
 		slit.n = 0;

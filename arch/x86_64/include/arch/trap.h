@@ -67,6 +67,8 @@ u64 irq_vector_count(unsigned int vector, u32 cpu);
 typedef void (*irq_handler_t)(void *arg);
 int irq_request_isa(unsigned int isa_irq, irq_handler_t fn, void *arg, const char *name);
 int irq_alloc_vector(irq_handler_t fn, void *arg, const char *name); /* MSI */
+/* Gives it back. => the device does not send it any more; no handler of it is running */
+void irq_free_vector(int vector);
 /* Address and data of an MSI message for a vector on a CPU. */
 void irq_msi_message(int vector, u32 cpu, u64 *addr, u32 *data);
 
