@@ -36,6 +36,7 @@ ACCEL   ?= tcg
 APPEND  ?=
 OUT     ?=
 EXTRA   ?=
+DISK    ?=
 T       ?=
 
 Q := $(if $(V),,@)
@@ -159,7 +160,8 @@ compile_commands.json: $(BUILD)/.flags $(BUILD)/.objects tools/compdb
 
 # ---- run ---------------------------------------------------------------------------------------
 RUN = $(PYTHON) tools/qemu-run --nodes $(NODES) --cpus $(CPUS) --mem $(MEM) --clock $(CLOCK) \
-	--accel $(ACCEL) $(if $(OUT),--out $(OUT)) $(if $(NODESPEC),--node-spec $(NODESPEC))
+	--accel $(ACCEL) $(if $(OUT),--out $(OUT)) $(if $(NODESPEC),--node-spec $(NODESPEC)) \
+	$(foreach d,$(DISK),--disk $(d))
 DIRECT = --kernel $(ELF) --initrd $(INITRD) --append '$(subst ','\'',$(APPEND))'
 
 run: $(if $(filter 1,$(KERNEL)),$(ELF) $(INITRD),$(ISO))
@@ -181,6 +183,11 @@ lint:
 bench: $(ELF) $(INITRD)
 	$(Q)$(PYTHON) tools/bench --kernel $(ELF) --initrd $(INITRD) --out $(BUILD)/bench
 
+# One document's experiment: many boots, one table, a verdict per claim; a folder below out/.
+lab-%: $(ELF) $(INITRD) FORCE
+	$(Q)$(PYTHON) tools/lab $* --kernel $(ELF) --initrd $(INITRD) $(if $(QUICK),--quick) \
+		$(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS)) $(PART:%=--part %)
+
 # What the kernel is compiled with, for tools.
 flags:
 	@echo $(CC) $(CFLAGS)
@@ -201,13 +208,16 @@ make test [T=word]   all tests; with T those whose name contains the word
 make soak            the long tests
 make lint            floors, lone headers, cli/sti audit, style, documents
 make bench           table of instructions per operation
+make lab-001         a document's experiment: claims beside figures, HTML page in out/ (QUICK=1: minutes)
 make debug           QEMU and gdb, attached after long mode
 make format [F=file] clang-format
 make clean, distclean
 
 run:    NODES=2 CPUS=1 MEM=512M CLOCK=paced|virtual|wall ACCEL=tcg|kvm APPEND="words"
         EXTRA=dir (its contents laid over / of the guest) OUT=file (second serial port) KERNEL=1 (-kernel)
+        DISK="file[,ro][,serial=S][,queues=N] file2" (raw images behind virtio-blk: vda, vdb)
         NODESPEC=256M:0-1,128M:,0:2 (uneven nodes: size:cpus,...)
+lab:    QUICK=1 (short) RUNS=n (of each side) JOBS=n (machines at a time) PART="A B100 C D"
 build:  DEBUG=1 TESTS=1 BUILD=dir CC=clang CROSS_COMPILE=prefix- V=1
         BUSYBOX=file (a static x86-64 one) MUSL_CC=compiler (for user/)
 endef

@@ -22,7 +22,8 @@ DEFINE_PER_CPU(u64[NR_SOFTIRQS], softirq_count);
 void (*softirq_wake_daemon)(void);
 
 static void (*handlers[NR_SOFTIRQS])(void);
-static const char *const names[NR_SOFTIRQS] = { "TIMER", "SCHED", "IRQ_POLL", "BLOCK", "RCU", "TASKLET" };
+static const char *const names[NR_SOFTIRQS] = { "TIMER", "SCHED", "IRQ_POLL",
+						"BLOCK", "RCU",	  "TASKLET" };
 
 void softirq_open(enum softirq nr, void (*handler)(void))
 {

@@ -77,6 +77,7 @@ class Machine:
     out: str = ""               # file behind the second serial port
     gdb: str = ""               # "tcp::1234": wait for gdb there
     plugins: list = field(default_factory=list)
+    disks: list = field(default_factory=list)       # "FILE[,ro][,serial=S][,queues=N]...": virtio
     extra: list = field(default_factory=list)
     qemu: str = "qemu-system-x86_64"
 
@@ -179,6 +180,47 @@ def uefi_args(m):
             "-drive", f"if=pflash,format=raw,file={copy}"]
 
 
+DISK_OPTIONS = """FILE[,OPTION...]: a raw image behind virtio-blk (vda, vdb, ...). Options: ro, serial=TEXT,
+queues=N (default: one per CPU), bps=SIZE and iops=N (limits), block=512|4096 (logical block),
+cache=unsafe|writeback|none|writethrough (default unsafe: the host may lose it), dev.KEY=VALUE (any
+property of QEMU's virtio-blk-pci)"""
+
+
+def disk_args(number, spec):
+    """-drive and -device of one disk. A comma of the file name is written twice."""
+    path, *options = re.split(r"(?<!,),(?!,)", spec)
+    path = path.replace(",,", ",")
+    if not os.path.exists(path):
+        raise BadMachine(f"disk {path!r}: no such file (truncate -s 1G {path} makes an empty one)")
+    drive = {"if": "none", "id": f"disk{number}", "file": path.replace(",", ",,"), "format": "raw",
+             "cache": "unsafe", "discard": "unmap"}
+    device = {"drive": f"disk{number}"}
+    for option in options:
+        key, given, value = option.partition("=")
+        if key == "ro" and not given:
+            drive["readonly"] = "on"
+        elif not value:
+            raise BadMachine(f"disk option {option!r}: expected {DISK_OPTIONS}")
+        elif key == "serial":
+            device["serial"] = value
+        elif key == "queues" and value.isdigit():
+            device["num-queues"] = value
+        elif key == "bps":
+            drive["throttling.bps-total"] = str(parse_size(value) if not value.isdigit() else value)
+        elif key == "iops" and value.isdigit():
+            drive["throttling.iops-total"] = value
+        elif key == "block" and value in ("512", "1024", "2048", "4096"):
+            device["logical_block_size"] = device["physical_block_size"] = value
+        elif key == "cache":
+            drive["cache"] = value
+        elif key.startswith("dev."):
+            device[key[4:]] = value
+        else:
+            raise BadMachine(f"disk option {option!r}: expected {DISK_OPTIONS}")
+    pairs = [",".join(f"{k}={v}" for k, v in d.items()) for d in (drive, device)]
+    return ["-drive", pairs[0], "-device", "virtio-blk-pci," + pairs[1]]
+
+
 def corrupt_slit(path):
     """An ACPI SLIT body (table data without header) whose distances are impossible."""
     with open(path, "wb") as f:
@@ -212,6 +254,8 @@ def argv(m):
         args += ["-kernel", m.kernel]
         args += ["-initrd", m.initrd] if m.initrd else []
         args += ["-append", m.append] if m.append else []
+    for number, spec in enumerate(m.disks):
+        args += disk_args(number, spec)
     if m.gdb:
         args += ["-gdb", m.gdb, "-S"]
     for plugin in m.plugins:
