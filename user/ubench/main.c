@@ -2,7 +2,8 @@
 /*
  * ubench - instructions per operation, seen from a program.
  *
- *	ubench [-c] [NAME...]	-c: comma-separated values; NAME: only those that begin so
+ *	ubench [-c] [-d DIR] [NAME...]	-c: comma-separated values; -d: file rows in DIR, too;
+ *				NAME: only rows that begin so
  *
  * Problem: how much does the kernel do for one system call, fault, fork? Idea: on the virtual
  * clock the time-stamp counter advances by one per instruction, so its difference over many
@@ -12,19 +13,14 @@
  * the list is that of the Linux figures the kernel is compared with.
  */
 #define _GNU_SOURCE
-#include "lab.h"
+#include "ubench.h"
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 
-#define PAGE 4096ul
 #define FILE_PAGES 1024
 #define TEST_FILE "/tmp/ubench.tmp"
-
-struct result {
-	uint64_t ticks, count;
-};
 
 static const char *self;
 static char buffer[PAGE] __attribute__((aligned(4096)));
@@ -306,15 +302,7 @@ static struct result open_close(uint64_t n)
 	return (struct result){ tsc() - t, n };
 }
 
-enum net { GROSS, NET_CLEAR, NET_COPY };
-
-static const struct bench {
-	const char *name, *about;
-	struct result (*run)(uint64_t n);
-	uint64_t count;
-	enum net net; /* what a second row takes off: clearing or copying one page */
-	int again;    /* the warm-up is a run of its own; 0: it would spoil the state */
-} benches[] = {
+static const struct bench benches[] = {
 	{ "clear_page", "rep stosq of one page, in user mode", clear_page, 1000, GROSS, 1 },
 	{ "getpid", "system call", getpid_call, 10000, GROSS, 1 },
 	{ "mmap_munmap", "one untouched page", mmap_munmap, 2000, GROSS, 1 },
@@ -401,6 +389,8 @@ int main(int argc, char **argv)
 		raw3(SYS_exit_group, 0, 0, 0);
 	if (argc > first && !strcmp(argv[first], "-c"))
 		csv = 1, first++;
+	if (argc > first + 1 && !strcmp(argv[first], "-d"))
+		disk_dir = argv[first + 1], first += 2;
 	self = readlink("/proc/self/exe", path, sizeof(path) - 1) > 0 ? path : argv[0];
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
@@ -424,6 +414,11 @@ int main(int argc, char **argv)
 			 chosen(benches[i - 1].name, argc, argv, first))
 			raw3(SYS_munmap, (long)region, (long)(region_pages * PAGE), 0);
 	unlink(TEST_FILE);
+	for (size_t i = 0; disk_dir && i < nr_disk_benches; i++)
+		if (chosen(disk_benches[i].name, argc, argv, first))
+			run(&disk_benches[i], csv);
+	if (disk_dir)
+		disk_done();
 	ticks = tsc() - t0;
 	ns = clock_ns(CLOCK_MONOTONIC) - n0;
 	if (csv)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ubench.h - what a row is. main.c: system calls, faults, processes, tmpfs; disk.c: files on a disk.
+ */
+#ifndef USER_UBENCH_H
+#define USER_UBENCH_H
+
+#include "../lab.h"
+
+#define PAGE 4096ul
+
+struct result {
+	uint64_t ticks, count;
+};
+enum net { GROSS, NET_CLEAR, NET_COPY };
+struct bench {
+	const char *name, *about;
+	struct result (*run)(uint64_t n);
+	uint64_t count;
+	enum net net; /* what a second row takes off: clearing or copying one page */
+	int again;    /* the warm-up is a run of its own; 0: it would spoil the state */
+};
+
+extern const char *disk_dir; /* -d DIR: where the rows of disk.c have their file */
+extern const struct bench disk_benches[];
+extern const size_t nr_disk_benches;
+void disk_done(void); /* the file goes */
+
+#endif
