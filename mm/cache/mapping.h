@@ -20,6 +20,7 @@
 
 struct bdi;
 struct mapping;
+struct ra_state;
 struct writeback_control;
 
 struct mapping_ops {
@@ -29,14 +30,17 @@ struct mapping_ops {
 	 */
 	int (*read_page)(struct mapping *m, struct page *page);
 	/*
-	 * The same for nr pages of consecutive indexes, none waited for (readahead). NULL:
-	 * read_page one by one.
+	 * The same for nr pages of consecutive indexes, none waited for (readahead); a page that
+	 * cannot be read is unlocked, not uptodate. The index holds them while they are locked.
+	 * NULL: read_page one by one.
 	 */
 	void (*read_pages)(struct mapping *m, struct page **pages, unsigned int nr);
 	/*
 	 * Bytes [pos, pos + n) of one page are about to be written: give each block under them a
 	 * home. 0, -ENOSPC, -EIO... Sets PG_homed on page (NULL: none yet; *homed instead) when
-	 * every block of it has one: then no later write asks again. NULL: always room.
+	 * every block of it has one: then no later write asks again. NULL: always room. => a fresh
+	 * page is in the index, locked and not uptodate (nobody reads what its new blocks held
+	 * before); others are uptodate and not locked; writers exclude each other
 	 */
 	int (*write_begin)(struct mapping *m, struct page *page, u64 pos, size_t n, bool *homed);
 	/*
@@ -51,7 +55,7 @@ struct mapping_ops {
 	/* A reference on the owner. => any context; release: may sleep */
 	void (*hold)(struct mapping *m);
 	void (*release)(struct mapping *m);
-	/* The page leaves the mapping: drop what PG_private stands for. => page locked */
+	/* The page has left the mapping: drop what PG_private stands for. => page locked */
 	void (*page_gone)(struct mapping *m, struct page *page);
 	/*
 	 * O_DIRECT: user memory, pos and n multiples of the logical block. Bytes or -errno. NULL:
@@ -146,13 +150,18 @@ unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsign
 				  struct page **pages);
 /* 0, -EEXIST, -ENOMEM */
 int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp_t gfp);
-void pagecache_remove(struct page *page); /* locked page */
+/* Its dirty state goes with it. => page locked, not mapped, not under writeback */
+void pagecache_remove(struct page *page);
+/* Bytes of the page have changed. => any thread context, page referenced (or mapped) */
 void pagecache_set_dirty(struct page *page);
 /*
  * Generic file I/O on the cache; user is a user pointer. Bytes done (may be short) or -errno.
  * Position handled by the caller.
  */
 ssize_t pagecache_read(struct mapping *m, u64 pos, void __user *buf, size_t n);
+/* The same for an open file: ra is its readahead state (readahead.h). */
+ssize_t pagecache_read_ra(struct mapping *m, struct ra_state *ra, u64 pos, void __user *buf,
+			  size_t n);
 /* grows m->size */
 ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size_t n);
 /* The same for kernel buffers (exec, initramfs). */
@@ -164,6 +173,28 @@ ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size
  */
 void pagecache_truncate(struct mapping *m, u64 from);
 void pagecache_punch(struct mapping *m, u64 from, u64 to); /* hole */
+/*
+ * The same with truncate_lock held exclusively by the caller, who frees the blocks before he drops
+ * it: so no fault reads a block, or finds a home in it, that is about to be freed. Pages cut in part
+ * have lost PG_homed.
+ */
+void pagecache_truncate_locked(struct mapping *m, u64 from);
+void pagecache_punch_locked(struct mapping *m, u64 from, u64 to);
+/*
+ * The file becomes longer without being written: size is set here, and what a mapping may have left
+ * behind the old end in its last page is zeroed first. => the owner's lock
+ */
+void pagecache_extend(struct mapping *m, u64 size);
+/*
+ * Bytes [from, to) leave the cache, written back first: what is read next comes from the device
+ * (O_DIRECT). 0, -EBUSY (made dirty again meanwhile), or the error of writing. => the owner's lock,
+ * if writers are to be kept out; may sleep
+ */
+int pagecache_invalidate_range(struct mapping *m, u64 from, u64 to);
+/* Clean, unused pages inside [from, to) leave the cache; nothing is written. How many. */
+unsigned long pagecache_drop_range(struct mapping *m, u64 from, u64 to);
+/* The same by index, ends included: how many had to stay (dirty, mapped or in use). */
+unsigned long pagecache_invalidate(struct mapping *m, unsigned long first, unsigned long last);
 /*
  * SEEK_DATA / SEEK_HOLE: offset >= pos of the next data (hole); m->size when there is no more. =>
  * pos < m->size
