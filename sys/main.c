@@ -10,6 +10,7 @@
 #include "arch/bootinfo.h"
 #include "arch/init.h"
 #include "arch/smp.h"
+#include "drivers/blk/blk.h"
 #include "fs/vfs.h"
 #include "kernel/event.h"
 #include "kernel/param.h"
@@ -89,6 +90,8 @@ static int kernel_init(void *unused)
 	boot_mark("other CPUs");
 	sched_start_daemons();
 	klogd_start();
+	blk_init();
+	boot_mark("disks");
 	sys_start();
 	boot_mark("daemons, initramfs");
 #ifdef QUIRE_TESTS

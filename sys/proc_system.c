@@ -2,7 +2,7 @@
 /*
  * proc_system.c - files about the whole machine that programs parse:
  * /proc/{stat,loadavg,uptime,interrupts,cmdline,...}. Formats are Linux's (proc(5)). What needs
- * disks or swap is an empty table until there are any.
+ * swap is an empty table until there is any; disks show themselves (drivers/blk/stats.c).
  */
 #include "arch/bootinfo.h"
 #include "arch/smp.h"
@@ -179,19 +179,6 @@ static int swaps_show(struct seq *seq)
 	return 0;
 }
 SHOW("/proc/swaps", 0444, swaps_show, NULL);
-
-static int partitions_show(struct seq *seq)
-{
-	seq_puts(seq, "major minor  #blocks  name\n\n");
-	return 0;
-}
-SHOW("/proc/partitions", 0444, partitions_show, NULL);
-
-static int no_lines_show(struct seq *seq)
-{
-	return 0;
-}
-SHOW("/proc/diskstats", 0444, no_lines_show, NULL);
 
 long threads_max = 32768;
 TUNABLE("kernel/threads-max", threads_max, 20, 32768, NULL);

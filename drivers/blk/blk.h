@@ -61,11 +61,14 @@ struct bio {
 	u8 op;	   /* enum bio_op */
 	u8 flags;  /* BIO_* */
 	u16 nr_vecs, max_vecs;
-	int error; /* result: 0, -EIO, -ENOSPC, -EOPNOTSUPP, -ENXIO (beyond the end, gone) */
+	u8 size_class; /* bio.c's: which slab it came from */
+	u8 state;      /* the block layer's: BIO_STATE_* of internal.h */
+	int error;     /* result: 0, -EIO, -ENOSPC, -EOPNOTSUPP, -ENXIO (beyond the end, gone) */
 	void (*end_io)(struct bio *bio); /* softirq or the submitter's context; may not sleep */
 	void *private;
 	struct bio *next;     /* the block layer's: in a request, in a plug, in a completion list */
 	u64 disk_sector;      /* the block layer's: relative to the disk */
+	u64 start_ns;	      /* the block layer's: when it was submitted (bio disks) */
 	pid_t tid;	      /* who asked (elevators that serve each in turn) */
 	struct bio_vec *vecs; /* inline_vecs, or the caller's own array */
 	struct bio_vec inline_vecs[];
@@ -79,7 +82,15 @@ struct bio {
 struct bio *bio_alloc(struct blk_part *part, enum bio_op op, u64 sector, unsigned int nr_vecs,
 		      gfp_t gfp);
 void bio_put(struct bio *bio); /* => any context */
-/* False: full. */
+/*
+ * For stacked disks: another bio over the same memory (bio must outlive it) for sector of part;
+ * op and flags as in bio. The rest as bio_alloc.
+ */
+struct bio *bio_clone(const struct bio *bio, struct blk_part *part, u64 sector, gfp_t gfp);
+/*
+ * False: full, by its vecs or by the limits of its disk (so no bio has to be split): submit it and
+ * begin another.
+ */
 bool bio_add_page(struct bio *bio, struct page *page, unsigned int off, unsigned int len);
 bool bio_add_memory(struct bio *bio, void *addr, unsigned int len);
 static inline void *bio_vec_addr(const struct bio_vec *v)
@@ -104,16 +115,17 @@ int blk_discard(struct blk_part *part, u64 sector, u64 nr_sectors);
 int blk_zero(struct blk_part *part, u64 sector, u64 nr_sectors); /* falls back to writing */
 
 /*
- * Plug: bios submitted between start and finish are gathered, sorted and merged before the driver
- * sees them. Lives on the stack; current->plug names it; flushed too when the thread sleeps.
+ * Plug: requests made between start and finish are gathered, sorted and merged before the driver
+ * sees them. Lives on the stack; current->plug names it; flushed too when the thread sleeps. An
+ * inner plug is none: the outer one goes on.
  */
 struct blk_plug {
-	struct bio *first, **tail;
+	struct request *first, *last; /* by next_done */
 	u32 count;
 };
 void blk_plug_start(struct blk_plug *plug);
 void blk_plug_finish(struct blk_plug *plug);
-void blk_plug_flush_current(void);
+void blk_plug_flush_current(void); /* => may not sleep: schedule() calls it */
 
 /* ---- for drivers ---------------------------------------------------------------------------- */
 
@@ -139,7 +151,9 @@ struct disk_ops {
 	 * other -errno: it ends with that error
 	 */
 	int (*queue_rq)(struct disk *disk, struct request *rq);
-	/* Instead of a queue: a bio with disk_sector set. => may sleep */
+	/*
+	 * Instead of a queue: a bio with disk_sector set, checked; bio_end when done. => may sleep
+	 */
 	void (*submit_bio)(struct disk *disk, struct bio *bio);
 	/* A request did not end within the time limit. => the driver ends it or says why not */
 	void (*timeout)(struct disk *disk, struct request *rq);
@@ -147,6 +161,8 @@ struct disk_ops {
 	void (*release)(struct disk *disk);
 	/* Own lines of /sys/block/NAME/model. May be NULL. */
 	void (*show)(struct disk *disk, struct seq *seq);
+	/* "key=value" written to that file. 0 or -errno. NULL: it cannot be written */
+	int (*store)(struct disk *disk, const char *text);
 };
 
 #define DISK_NAME 24
@@ -173,15 +189,23 @@ struct disk {
 	struct blk_part whole;
 	struct blk_part *parts[DISK_MINORS]; /* [0] == &whole */
 	atomic_t refs;
-	bool dead; /* removed: every new bio fails with -ENXIO */
+	bool dead;     /* removed: every new bio fails with -ENXIO */
+	bool by_name;  /* made by a line of /sys/kernel/quire/disks, which can remove it too */
+	bool in_order; /* (o) its queue starts with the elevator noop (an SSD, a stacked disk) */
+	u16 slot;      /* place in /sys/block */
 	struct list_head node;
 };
 
-/* A zeroed disk, not visible yet; fill in nr_sectors and limits. NULL: no memory. */
+/*
+ * A zeroed disk, not visible yet; fill in nr_sectors and limits. One reference, the caller's. The
+ * letters of the name choose the major number (ram 1, loop 7, sd 8, vd 253, others 252), the
+ * number or letters behind them the minor. NULL: no memory.
+ */
 struct disk *disk_alloc(const char *name, const struct disk_ops *ops, void *private);
 /*
  * Makes it visible: queue, bdi, /proc/partitions, /dev (through disk_hooks), reads the partition
- * table. => may sleep; 0, -ENOMEM, -EEXIST (the name is taken)
+ * table. => may sleep; 0, -ENOMEM, -EEXIST (the name is taken), -ENOSPC (64 disks), -EINVAL (size
+ * 0 or limits that contradict each other: named in the log)
  */
 int disk_add(struct disk *disk);
 /* New bios fail, old ones end; then its names go. The memory goes with the last reference. */
@@ -216,20 +240,27 @@ struct request {
 	u8 op, flags;
 	u16 tag; /* < limits.queue_depth while the driver has it */
 	u64 queued_ns, started_ns;
-	pid_t tid;
+	pid_t tid;	       /* of the thread that asked first */
 	struct list_head node; /* elevator's, or the driver's while it has it */
 	void *elevator_data[2];
 	u64 driver_data[4]; /* the driver's while it has it */
 	int error;
 	/* private to drivers/blk */
-	struct request *next_done;
-	struct rb_node rb; /* elevator: by sector */
-	struct list_head fifo;
+	struct blk_part *part;	   /* statistics */
+	struct request *next_done; /* list of the ended, of a plug, of the free */
+	struct request *hash_next; /* back-merge candidates, by end sector */
+	struct rb_node rb;	   /* elevator: by sector */
+	struct list_head fifo;	   /* elevator: by age; then those in the driver, by age */
 	u64 deadline_ns;
 	u32 state;
+	u8 flush_steps, sync; /* sync: which pool it was taken from */
 };
 /* Ended with 0 or -errno. => any context, once; its bios end in softirq context */
 void blk_end_request(struct request *rq, int error);
+/* The end of a bio that ops->submit_bio was given. => any context, once */
+void bio_end(struct bio *bio, int error);
+/* The driver has room again after -EBUSY though nothing ended. => any context */
+void blk_queue_kick(struct disk *disk);
 /*
  * The pieces of memory of a request in order: *it = (struct rq_iter){0} starts; false at the end.
  * Each piece is contiguous in physical memory.
