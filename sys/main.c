@@ -11,6 +11,9 @@
 #include "arch/init.h"
 #include "arch/smp.h"
 #include "drivers/blk/blk.h"
+#include "drivers/blk/virtio_blk.h"
+#include "drivers/pci/pci.h"
+#include "drivers/virtio/virtio.h"
 #include "fs/vfs.h"
 #include "kernel/event.h"
 #include "kernel/param.h"
@@ -91,6 +94,9 @@ static int kernel_init(void *unused)
 	sched_start_daemons();
 	klogd_start();
 	blk_init();
+	pci_init();
+	virtio_init();
+	virtio_blk_init();
 	boot_mark("disks");
 	sys_start();
 	boot_mark("daemons, initramfs");
