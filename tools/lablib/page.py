@@ -86,7 +86,7 @@ def claims_table(verdicts, figures):
         why = "<br>".join(esc(x) for x in report.explain(v.claim, figures))
         out.append(f'<tr><td class="v {CSS[v.verdict]}">{v.verdict}</td><td>{esc(v.claim.says)}'
                    f"<small>{esc(v.claim.key)}</small></td><td>{esc(v.claim.published)}</td>"
-                   f"<td>{esc(v.measured)}<small>{esc(v.why)}</small></td><td class="why"><small>{why}</small></td></tr>")
+                   f"<td>{esc(v.measured)}<small>{esc(v.why)}</small></td><td class=why><small>{why}</small></td></tr>")
     return "\n".join(out + ["</tbody></table></div>"])
 
 

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define CREATE "/sys/kernel/quire/disks/create"
-#define REMOVE "/sys/kernel/quire/disks/remove"
+#define DISKS "/sys/kernel/quire/disks" /* "KIND:key=value,..." or "remove NAME" */
 
 /* Runs a program with its output in a file. => its exit status */
 static int command(char *const argv[], const char *log)
@@ -75,7 +74,7 @@ static int create(struct lab *lab, const char *model)
 	static char before[4096], after[4096];
 
 	block_names(before, sizeof(before));
-	if (lab_write(CREATE, model) < 0)
+	if (lab_write(DISKS, model) < 0)
 		return -1;
 	block_names(after, sizeof(after));
 	if (new_name(before, after, lab->device, sizeof(lab->device)) < 0) {
@@ -113,9 +112,13 @@ int lab_disk(struct lab *lab, const char *model, const char *dir)
 
 void lab_disk_gone(struct lab *lab)
 {
+	char line[64];
+
 	if (*lab->mounted && umount(lab->mounted) < 0)
 		fprintf(stderr, "lab: umount %s: %s\n", lab->mounted, strerror(errno));
-	if (*lab->device)
-		lab_write(REMOVE, lab->device);
+	if (*lab->device) {
+		snprintf(line, sizeof(line), "remove %s", lab->device);
+		lab_write(DISKS, line);
+	}
 	lab->mounted[0] = lab->device[0] = 0;
 }

@@ -201,8 +201,10 @@ static int limits(const struct lab *lab)
 		bad |= lab_tunable("vm/dirty_background_ratio",
 				   lab_number(lab, "background_ratio"));
 	}
-	if (pause)
-		bad |= lab_tunable("vm/max_pause_ms", pause);
+	bad |= lab_tunable("vm/max_pause_ms", pause);
+	/* The whole brake at the document's position, with the dirtyable memory of its time. */
+	bad |= lab_switch("dirty_throttle", 0);
+	bad |= lab_switch("dirtyable", 0);
 	return bad;
 }
 

@@ -1,0 +1,184 @@
+"""The lab's host half: verdicts and statistics are pure functions; here with made-up figures."""
+import os
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
+from lablib import claims, doc001, drive, page, records, report, stats  # noqa: E402
+from lablib.claims import Claim, DIRECTION, NO_DATA, NOT, REPRODUCED  # noqa: E402
+
+
+def figures(metric, off, on, part="B"):
+    return {(part, 0): [{metric: v} for v in off], (part, 1): [{metric: v} for v in on]}
+
+
+def verdict(claim, *args):
+    return claims.judge([claim], figures("m", *args))[0].verdict
+
+
+def test_statistics():
+    assert stats.mean([1, 2, 6]) == 3
+    assert stats.sd([2, 4, 4, 4, 5, 5, 7, 9]) == pytest.approx(2.138, abs=1e-3)
+    assert stats.sd([5]) == 0 and stats.cov([5]) == 0 and stats.cov([0, 0]) == 0
+    assert stats.pooled_sd([1, 3], [10, 14]) == pytest.approx((5.0) ** 0.5)
+    assert stats.real([10, 10, 10], [10.01, 10.01, 10.01])          # deterministic: any difference
+    assert not stats.real([9, 10, 11], [10, 11, 12])                # 1 apart, deviation 1
+    assert stats.real([9, 10, 11], [12.5, 13.5, 14.5])
+    hist = {1: 5, 10: 90, 200: 5}
+    assert [stats.percentile(hist, p) for p in (5, 6, 50, 95, 96, 100)] == [1, 10, 10, 10, 200, 200]
+    assert stats.percentile({}, 50) is None and stats.hist_mean({}) is None
+    assert stats.hist_mean({2: 1, 4: 3}) == 3.5
+
+
+@pytest.mark.parametrize("off,on,want", [
+    ([15, 16], [95, 96], REPRODUCED),
+    ([15, 16], [55, 56], DIRECTION),        # moved up, but short of the band
+    ([55, 56], [15, 16], NOT),              # moved the wrong way
+    ([20, 60], [25, 64], NOT),              # moved, but not beyond the spread
+    ([16, 16], [16, 16], NOT),
+])
+def test_within(off, on, want):
+    assert verdict(Claim("k", "", "", "B", "m", "within", (70, 130), want="up"), off, on) == want
+
+
+def test_within_of_side_0():
+    claim = Claim("k", "", "", "B", "m", "within", (None, 60), side=0)
+    assert verdict(claim, [59], [100]) == REPRODUCED
+    assert verdict(claim, [61], [100]) == NOT
+
+
+@pytest.mark.parametrize("off,on,want", [
+    ([5000, 5000], [900, 900], REPRODUCED),
+    ([5000, 5000], [2000, 2000], DIRECTION),
+    ([5000, 5000], [5100, 5100], NOT),
+    ([9000, 1000], [700, 900], NOT),        # the means say 6.25, the spread says nothing
+    ([5000, 5000], [0, 0], REPRODUCED),
+])
+def test_factor(off, on, want):
+    assert verdict(Claim("k", "", "", "B", "m", "factor", (5,), want="down"), off, on) == want
+
+
+@pytest.mark.parametrize("off,on,want", [([100], [97.5], REPRODUCED), ([100], [102.9], REPRODUCED),
+                                         ([100], [96.9], NOT), ([100], [103.1], NOT)])
+def test_same(off, on, want):
+    assert verdict(Claim("k", "", "", "B", "m", "same", (0.03,)), off, on) == want
+
+
+@pytest.mark.parametrize("off,on,want", [([20], [18], REPRODUCED), ([20], [19.9], DIRECTION),
+                                         ([20], [10], DIRECTION), ([20], [21], NOT), ([20], [20], NOT)])
+def test_change(off, on, want):
+    assert verdict(Claim("k", "", "", "B", "m", "change", (-0.20, -0.03), want="down"), off, on) == want
+
+
+def law(rows):
+    """rows: [(N, table, measured, settled)]"""
+    got = {(f"C{n}", 1): [{"m": measured, "m_law": table, "settled": float(settled)}]
+           for n, table, measured, settled in rows}
+    return claims.judge([Claim("k", "", "", "C", "m", "law", (1,))], got)[0].verdict
+
+
+def test_law():
+    good = [(1, 1, 1, 1), (2, 9, 9, 1), (4, 19, 20, 1), (8, 29, 28, 1)]
+    assert law(good) == REPRODUCED
+    assert law(good[:3] + [(8, 29, 39, 0)]) == REPRODUCED           # not settled: does not count
+    assert law(good[:3] + [(8, 29, 39, 1)]) == DIRECTION
+    assert law([(1, 1, 1, 1), (2, 9, 1, 1), (4, 19, 1, 1)]) == NOT
+    assert law([(1, 1, 30, 1), (2, 9, 9, 1), (4, 19, 2, 1)]) == NOT  # falls
+    assert law([(n, t, t, 0) for n, t, _, _ in good]) == DIRECTION   # nothing settled: no proof
+    assert law(good[:1]) == NO_DATA
+
+
+def test_missing_data_is_no_verdict():
+    for kind, band in (("within", (1, 2)), ("factor", (5,)), ("same", (0.1,)), ("change", (0, 1))):
+        claim = Claim("k", "", "", "X", "m", kind, band)
+        assert claims.judge([claim], figures("m", [1], [1]))[0].verdict == NO_DATA
+        assert claims.judge([claim], {("X", 0): [{}], ("X", 1): [{}]})[0].verdict == NO_DATA
+
+
+def test_the_documents_arithmetic():
+    """The table of the document's posting, for HZ 1000 and a longest pause of 200 ms."""
+    table = [1, 9, 19, 29, 39, 48, 58, 68, 78, 87, 97]
+    assert [doc001.law(n, 200) for n in range(11)] == table
+    assert doc001.law(7, 22) == 11 and doc001.law(-3, 200) == 1
+    assert [doc001.ilog2(x) for x in (0, 1, 2, 3, 4, 100, 128)] == [0, 0, 1, 1, 2, 6, 7]
+
+
+LOG = """[    0.1] something
+LAB run document=001 switch=min_pause side=1
+LAB key writers=100
+LAB key disk=bw:size=4G,bw=100M,discard
+LAB machine kernel=Linux 6.1.0-quire Quire
+LAB machine mem_kib=4194304 cpus=1
+LAB machine clock=virtual: 1 instruction = 1 ns (tested)
+LAB switch min_pause=1
+LAB series t=1.000 phase=warm bytes=1000 write_bw=25600 throttle_bw=25600 calls=5 min_pause=1
+LAB series t=2.000 phase=measure bytes=2000 write_bw=25600 throttle_bw=256 calls=15 min_pause=58 max_pause=200
+LAB series t=3.000 phase=measure bytes=3000 write_bw=25600 throttle_bw=200 calls=25 min_pause=58 max_pause=200
+LAB total seconds=2.000000 writers=100 least_bytes=10 most_bytes=20
+LAB delta bytes=4194304
+LAB delta calls=20
+LAB delta sleeps=10
+LAB delta slept_ns=1000000000
+LAB last calls=25
+LAB hist tick=90 n=4
+LAB hist tick=110 n=6
+LAB end status=0 seconds=3.5
+# for a person
+"""
+
+
+def test_records_and_figures():
+    run = records.parse(LOG)
+    assert run.complete and not run.unknown
+    assert run.run == {"document": 1, "switch": "min_pause", "side": 1}
+    assert run.key["disk"] == "bw:size=4G,bw=100M,discard"
+    assert run.machine["clock"] == "virtual: 1 instruction = 1 ns (tested)"
+    assert run.machine["mem_kib"] == 4194304 and run.machine["cpus"] == 1
+    assert run.hist == {90: 4, 110: 6} and len(run.measured()) == 2
+    f = doc001.figures(run)
+    assert f["mib_s"] == 2 and f["calls_s"] == 10 and f["slept_ms"] == 100 and f["pause_ms"] == 102
+    assert f["pause_p5_ms"] == 90 and f["pause_p50_ms"] == 110 and f["spread"] == 2
+    assert f["min_pause_ms"] == 58 and f["min_pause_ms_law"] == 58 and f["settled"] == 1
+    assert f["bw_ratio"] == pytest.approx(25600 / 228)
+    assert not records.parse(LOG.replace("LAB end status=0", "LAB end status=1")).complete
+    assert doc001.figures(records.parse("")) == {}
+
+
+def results():
+    out = []
+    for job in doc001.plan(quick=True):
+        text = LOG.replace("side=1", f"side={job.side}")
+        if not job.side:
+            text = text.replace("calls=20", "calls=200").replace("hist tick=90 n=4", "hist tick=9 n=400")
+        out.append(drive.Result(job, records.parse(text), text, 1.0))
+    return out
+
+
+def test_report_and_page():
+    got = results()
+    fig = report.collect(doc001, got)
+    verdicts = claims.judge(doc001.CLAIMS, fig)
+    by_key = {v.claim.key: v.verdict for v in verdicts}
+    assert by_key["B.calls"] == REPRODUCED and by_key["B.mean"] == REPRODUCED
+    assert by_key["D.pmax"] == NOT and by_key["B128.mean"] == NO_DATA
+    text = report.text(doc001, fig, verdicts, got)
+    assert "not reproduced  D.pmax" in text and "same bytes" in text and "min_pause" in text
+    html = page.render(doc001, "001", fig, verdicts, got, "conditions")
+    assert html.count("<svg") == html.count("</svg>") >= 10
+    assert not re.search(r"(src|href)=\"?(https?:|//)|@import|url\(", html), "the page needs no network"
+    assert "prefers-color-scheme:dark" in html and "not reproduced" in html
+    changed = [r if not r.job.twin else drive.Result(r.job, r.run, r.text + "x", 1.0) for r in got]
+    assert report.twins(changed) == [("B100-side1-seed1", False)]
+    assert "DIFFERENT" in report.text(doc001, fig, verdicts, changed)
+
+
+def test_plan():
+    """A B B A: each seed runs every side, neighbours swap; names are unique."""
+    assert drive.abba([0, 1], [1, 2, 3]) == [(0, 1), (1, 1), (1, 2), (0, 2), (0, 3), (1, 3)]
+    for quick in (False, True):
+        names = [j.name for j in doc001.plan(quick)]
+        assert len(set(names)) == len(names)
+    parts = {c.part for c in doc001.CLAIMS}
+    assert {p for p in parts if p != "C"} <= {j.part for j in doc001.plan()}
