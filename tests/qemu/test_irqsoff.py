@@ -63,3 +63,33 @@ def test_report_layout(boot):
     assert sum(int(m[3]) * int(m[4]) for m in events) <= int(next(m for m in total if m)[1]) + len(events)
     assert [int(m[3]) for m in events] == sorted((int(m[3]) for m in events), reverse=True)
     assert run.section("interval").strip() == "1000000"
+
+
+@pytest.mark.parametrize("mem", ["512M"])
+def test_disks_keep_the_bound(boot, tmp_path, mem):
+    """Loads on a RAM disk, two models and virtio: no section with interrupts off above the bound."""
+    image = tmp_path / "disk.img"
+    with open(image, "wb") as f:
+        f.truncate(96 << 20)
+    run = boot(autorun="/lab/disks", nodes=1, cpus=1, mem=mem, disks=[str(image)])
+    hist = rows(run.section("hist"))
+    print("the ten longest sections, in instructions:")
+    for label, count, total, longest in hist[:10]:
+        print(f"  {label:24} max {longest:6}  count {count:8}  total {total}")
+    longest = max(hist, key=lambda row: row[3])
+    assert longest[3] <= BOUND, f"{longest}\n{run.section('stacks')[:2000]}"
+
+
+def test_nothing_dirty_nothing_wakes(boot):
+    """Once everything is written, no flusher runs and no timer fires for its sake for a minute."""
+    lines = boot(autorun="/lab/idle", nodes=1, cpus=1, mem="256M").section("idle").splitlines()
+    seen = {}
+    for line in lines:
+        words = line.split()
+        seen[words[0]] = dict(zip(words[1::2], map(int, words[2::2])))
+    assert seen["before"]["flushers"] >= 1
+    assert seen["before"]["runs"] > seen["fresh"]["runs"], "the flusher never ran: the test is blind"
+    assert seen["after"]["runs"] == seen["before"]["runs"]
+    # What the shell's own sleep, fork and pipes need is about ten.
+    assert seen["after"]["timers"] - seen["before"]["timers"] <= 40, seen
+    assert seen["after"]["switches"] - seen["before"]["switches"] <= 60, seen

@@ -1,0 +1,59 @@
+"""The lab in the guest and from the host: a short run of each document, byte for byte repeatable."""
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from lablib import doc001, records  # noqa: E402
+
+SHORT = "writers=4 seconds=3 warm=4 total=256M disk=bw:size=512M,bw=40M,discard limit=48M"
+
+
+def test_list_and_about(boot):
+    text = boot(autorun="/lab/mark list lab list; /lab/mark about lab about 001; "
+                        "/lab/mark bad sh -c 'lab run 001 nonsense=1; echo $?; lab run 007; echo $?'")
+    assert re.search(r"^001  min_pause ", text.section("list"), re.M)
+    assert "10 ms per" in text.section("about") and "writers" in text.section("about")
+    assert "no key 'nonsense'" in text.section("bad") and text.section("bad").split().count("2") == 2
+
+
+@pytest.mark.parametrize("side", [0, 1, 2])
+def test_short_run(boot, side):
+    """A small one: records complete, sums agree, the disk's speed is what the model says."""
+    text = boot(autorun=f"lab run 001 --side {side} {SHORT}", mem="512M", nodes=1,
+                append="loglevel=4 seed=1 tracer=nop").text
+    run = records.parse(text)
+    assert run.complete and not run.unknown, text[-2000:]
+    assert run.switch["min_pause"] == str(side) and run.key["limit"] == "48M"
+    assert len(run.series) == 7 and len(run.measured()) == 3
+    assert sum(run.hist.values()) == run.delta["sleeps"] > 0
+    figures = doc001.figures(run)
+    assert 36 <= figures["written_mib_s"] <= 41
+    assert figures["pmax_ms"] == 14                 # 48 MiB: 12 + 2 ticks
+    assert figures["min_pause_ms"] <= 7 if side else True
+    assert run.machine["clock_ratio_permille"] in (999, 1000, 1001)
+
+
+def test_same_seed_same_bytes(boot):
+    texts = {boot(autorun=f"lab run 001 --side 1 {SHORT}", mem="512M", nodes=1,
+                  append="loglevel=4 seed=1 tracer=nop").text for _ in range(2)}
+    assert len(texts) == 1
+    assert records.parse(texts.pop()).complete
+
+
+@pytest.mark.soak
+def test_quick_experiment(request, tmp_path):
+    """`make lab-001 QUICK=1`: every run ends well, the twin is the same, the page is whole."""
+    base = os.path.join(ROOT, request.config.getoption("--build"))
+    run = subprocess.run([sys.executable, "tools/lab", "001", "--quick", "--kernel", base + "/quire.elf",
+                          "--initrd", base + "/initramfs.cpio", "--out", str(tmp_path)], cwd=ROOT,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(run.stdout[-6000:])
+    assert run.returncode == 0 and "same bytes" in run.stdout and "DIFFERENT" not in run.stdout
+    page = (tmp_path / "index.html").read_text()
+    assert page.rstrip().endswith("</html>") and page.count("<svg") >= 8
