@@ -146,17 +146,24 @@ struct disk_limits {
 
 struct disk_ops {
 	/*
-	 * Starts a request. => softirqs or a thread, may not sleep; 0: taken, blk_end_request comes
+	 * Starts a request. => softirqs off, IRQs on, no lock held; may not sleep; 0: taken, blk_end_request comes
 	 * later (or came already); -EBUSY: no room now, given again after the next end;
 	 * other -errno: it ends with that error
 	 */
 	int (*queue_rq)(struct disk *disk, struct request *rq);
+	/* After a run of queue_rq calls: ring the bell once. Same context. May be NULL. */
+	void (*commit)(struct disk *disk);
 	/*
 	 * Instead of a queue: a bio with disk_sector set, checked; bio_end when done. => may sleep
 	 */
 	void (*submit_bio)(struct disk *disk, struct bio *bio);
-	/* A request did not end within the time limit. => the driver ends it or says why not */
+	/*
+	 * A request did not end within the time limit. => softirq; it may be ending right now: the
+	 * driver looks, under its own lock, whether it still has it; then ends it or says why not
+	 */
 	void (*timeout)(struct disk *disk, struct request *rq);
+	/* disk_remove begins: dead is set. End what would never end by itself. May be NULL. */
+	void (*removed)(struct disk *disk);
 	/* The last user is gone after disk_remove: free private. */
 	void (*release)(struct disk *disk);
 	/* Own lines of /sys/block/NAME/model. May be NULL. */
@@ -248,7 +255,7 @@ struct request {
 	/* private to drivers/blk */
 	struct blk_part *part;	   /* statistics */
 	struct request *next_done; /* list of the ended, of a plug, of the free */
-	struct request *hash_next; /* back-merge candidates, by end sector */
+	struct hlist_node hash;	   /* back-merge candidates, by end sector */
 	struct rb_node rb;	   /* elevator: by sector */
 	struct list_head fifo;	   /* elevator: by age; then those in the driver, by age */
 	u64 deadline_ns;

@@ -298,6 +298,8 @@ int disk_add(struct disk *disk)
 void disk_remove(struct disk *disk)
 {
 	WRITE_ONCE(disk->dead, true);
+	if (disk->ops->removed)
+		disk->ops->removed(disk);
 	if (disk->queue)
 		queue_drain_dead(disk);
 	for (u32 i = DISK_MINORS; i-- > 0;)
