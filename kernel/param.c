@@ -110,7 +110,7 @@ static const char *reason(int err)
 	}
 }
 
-static struct quire_switch *find_switch(const char *name)
+struct quire_switch *switch_find(const char *name)
 {
 	for (struct quire_switch *s = __switches_start; s < __switches_end; s++)
 		if (!strcmp(s->name, name))
@@ -153,7 +153,7 @@ static void set_word(const struct word *w)
 			pr_warn("param: %s=%s is %s, ignored", w->name, value, reason(err));
 		return;
 	}
-	if ((sw = find_switch(w->name))) {
+	if ((sw = switch_find(w->name))) {
 		if (switch_store(sw, value))
 			pr_warn("param: switch %s=%s is not %u..%u, ignored", w->name, value,
 				sw->min, sw->max);
@@ -173,8 +173,20 @@ static void set_word(const struct word *w)
 	}
 }
 
+/* The words from number first on: a preset before the others, for what is named wins over it. */
+static void set_words(unsigned int first)
+{
+	for (unsigned int i = first; i < nr_words; i++)
+		if (!strcmp(words[i].name, "era"))
+			set_word(&words[i]);
+	for (unsigned int i = first; i < nr_words; i++)
+		if (strcmp(words[i].name, "era"))
+			set_word(&words[i]);
+}
+
 void params_parse(const char *cmdline)
 {
+	unsigned int first = nr_words;
 	size_t room = text + sizeof(text) - text_end;
 	const char *p = cmdline;
 	bool for_init = false;
@@ -190,9 +202,13 @@ void params_parse(const char *cmdline)
 		p = cut_word(p, &text_end);
 		if (!p)
 			break;
-		if (for_init || !strcmp(word, "--")) {
-			if (for_init && nr_init_args < MAX_INIT_ARGS)
+		if (for_init) {
+			if (nr_init_args < MAX_INIT_ARGS)
 				init_args[nr_init_args++] = word;
+			continue;
+		}
+		if (!strcmp(word, "--")) {
+			set_words(first);
 			for_init = true;
 			continue;
 		}
@@ -204,9 +220,10 @@ void params_parse(const char *cmdline)
 		eq = strchr(word, '=');
 		if (eq)
 			*eq++ = 0;
-		words[nr_words] = (struct word){ word, eq };
-		set_word(&words[nr_words++]);
+		words[nr_words++] = (struct word){ word, eq };
 	}
+	if (!for_init)
+		set_words(first);
 }
 
 const char *param_get(const char *name)

@@ -69,6 +69,7 @@ struct quire_switch {
 								      .def = default_,             \
 								      .min = min_,                 \
 								      .max = max_ }
+struct quire_switch *switch_find(const char *name); /* NULL: none of that name */
 #define DECLARE_SWITCH(name_) extern struct quire_switch switch_##name_
 #define switch_value(name_) READ_ONCE(switch_##name_.value)
 
