@@ -32,7 +32,7 @@ struct slot {
 	u8 softirq, hardirq;
 	s32 tid;
 	char comm[16];
-	u64 args[8];
+	u64 args[14];
 };
 struct ring {
 	struct slot *slots;
@@ -192,7 +192,8 @@ static void show_slot(struct seq *seq, u32 cpu, const struct slot *s)
 		   (unsigned long)(s->time / 1000000000), (unsigned long)(s->time / 1000 % 1000000),
 		   e->name);
 	seq_printf(seq, e->fmt, s->args[0], s->args[1], s->args[2], s->args[3], s->args[4],
-		   s->args[5], s->args[6], s->args[7]);
+		   s->args[5], s->args[6], s->args[7], s->args[8], s->args[9], s->args[10],
+		   s->args[11], s->args[12], s->args[13]);
 	seq_putc(seq, '\n');
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * event.h - trace events: named records of up to eight numbers (or fixed short strings) in a
+ * event.h - trace events: named records of up to fourteen numbers (or fixed short strings) in a
  * per-CPU ring.
  *
  *   DEFINE_EVENT(kmem, mm_page_alloc, "page=%lu order=%lu gfp=%lx migratetype=%lu",
@@ -18,7 +18,7 @@
 
 struct trace_event_def {
 	const char *system, *name, *fmt;
-	const char *fields[8];
+	const char *fields[14];
 	u32 nr_fields, id;
 	bool enabled;
 };
@@ -38,7 +38,7 @@ void event_record(struct trace_event_def *def, const u64 *args);
 #define trace_event(name_, ...)                                                                    \
 	do {                                                                                       \
 		if (unlikely(event_##name_.enabled)) {                                             \
-			u64 _args[8] = { __VA_ARGS__ };                                            \
+			u64 _args[14] = { __VA_ARGS__ };                                            \
 			event_record(&event_##name_, _args);                                       \
 		}                                                                                  \
 	} while (0)

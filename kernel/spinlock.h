@@ -45,6 +45,7 @@ enum lock_rank {
 	RANK_FS_ALLOC, /* bitmaps of a file system */
 	RANK_BDEV,     /* open block devices */
 	RANK_DISK,     /* list of disks, partition tables */
+	RANK_BDI,      /* list of backing devices, one sync at a time */
 	RANK_ANON_VMA, /* root lock of an anon_vma tree */
 	/* spinlocks */
 	RANK_FIRST_SPIN = 40,

@@ -110,6 +110,7 @@ struct thread {
 	 * looks, tick of the end of the last pause (c) */
 	u32 nr_dirtied, nr_dirtied_pause;
 	u64 paused_when;
+	u64 dirties, dirties_period; /* floating share of all dirtying (mm/cache/dirty.h) (c) */
 	u64 io_read_bytes, io_write_bytes; /* caused at devices (c), /proc/PID/io */
 	struct blk_plug *plug;		   /* bios gathered (c) */
 

@@ -89,6 +89,7 @@ void mapping_undirty(struct mapping *m);
 /* Asks the flusher for nr_pages (0: all that is dirty now). => any context */
 void wb_start_writeback(struct wb *wb, long nr_pages, enum wb_reason reason);
 void wakeup_flushers(long nr_pages, enum wb_reason reason); /* all devices */
+void wb_start_background(struct wb *wb); /* look whether the machine is over its background limit */
 /*
  * Everything that is dirty on the device now: files first, then block-device mappings; wait: until
  * it is written (no flush command: the file system does that). 0 or -EIO
@@ -103,8 +104,8 @@ int bdi_sync(struct bdi *bdi, int wait);
 void balance_dirty_pages(struct mapping *m);
 static __always_inline void balance_dirty_pages_ratelimited(struct mapping *m)
 {
-	if (unlikely(current->nr_dirtied >= current->nr_dirtied_pause || !m->bdi ||
-		     m->bdi->wb.dirty_exceeded))
+	if (m->bdi && unlikely(current->nr_dirtied >= current->nr_dirtied_pause ||
+			       READ_ONCE(m->bdi->wb.dirty_exceeded)))
 		balance_dirty_pages(m);
 }
 /* Global figures in pages, as in the document's kernels (era). */

@@ -100,5 +100,7 @@ const char *numa_stat_name(enum numa_item item);
 /* /proc/meminfo's parts that belong to higher rooms; they set these (NULL: zero). */
 extern unsigned long (*committed_pages_hook)(void);
 extern void (*swap_pages_hook)(unsigned long *total, unsigned long *free);
+/* The dirty limits in pages, for /proc/vmstat. */
+extern void (*dirty_limits_hook)(unsigned long *background, unsigned long *dirty);
 
 #endif

@@ -49,6 +49,7 @@ enum page_flag {
 	PG_readahead,
 	PG_lru_pending, /* waits in a CPU's batch to be put on an LRU list */
 	PG_homed,	/* every block of this file page has its place on the device */
+	PG_wb_epoch,	/* which half of bdi->inflight counts it while PG_writeback is set */
 	NR_PAGE_FLAGS,
 };
 /*
@@ -217,7 +218,11 @@ void page_lock(struct page *page); /* may sleep */
 bool page_trylock(struct page *page);
 void page_unlock(struct page *page);
 void page_wait_writeback(struct page *page);
-void page_end_writeback(struct page *page); /* any context */
+/*
+ * => any context. The page is not touched after PG_writeback is clear: nobody need hold it, its cache's
+ * reference (kept while the flag is set) is enough
+ */
+void page_end_writeback(struct page *page);
 int page_lock_killable(struct page *page);
 
 #endif

@@ -97,12 +97,16 @@ void page_wait_writeback(struct page *page)
 
 void page_end_writeback(struct page *page)
 {
+	const unsigned long bits = BIT(PG_writeback) | BIT(PG_waiters) | BIT(PG_wb_epoch);
+	unsigned long old;
+
 	if (page_test(page, PG_reclaim)) {
 		page_clear(page, PG_reclaim);
 		page_lru_rotate(page);
 	}
-	ASSERT(page_test(page, PG_writeback));
-	page_clear(page, PG_writeback);
-	if (unlikely(page_test(page, PG_waiters)))
-		wake_waiters(page);
+	/* One step: with the flag clear the page may be somebody else's before the next line. */
+	old = __atomic_fetch_and(&page->flags, ~bits, __ATOMIC_SEQ_CST);
+	ASSERT(old & BIT(PG_writeback));
+	if (unlikely(old & BIT(PG_waiters)))
+		wake_up_all(bucket(page));
 }

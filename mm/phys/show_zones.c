@@ -149,13 +149,20 @@ static int zoneinfo_show(struct seq *seq)
 }
 SHOW("/proc/zoneinfo", 0444, zoneinfo_show, NULL);
 
+void (*dirty_limits_hook)(unsigned long *background, unsigned long *dirty);
+
 static int vmstat_show(struct seq *seq)
 {
+	unsigned long background = 0, dirty = 0;
 	struct zone *z;
 
 	for (int i = 0; i < NR_ZONE_STAT_ITEMS; i++)
 		seq_printf(seq, "%s %lu\n", zone_item_name[i],
 			   global_zone_state((enum zone_stat_item)i));
+	if (dirty_limits_hook)
+		dirty_limits_hook(&background, &dirty);
+	seq_printf(seq, "nr_dirty_threshold %lu\nnr_dirty_background_threshold %lu\n", dirty,
+		   background);
 	for (int i = 0; i < NR_NUMA_ITEMS; i++) {
 		u64 v = 0;
 

@@ -114,6 +114,10 @@ static __always_inline void local_add16(s16 *p, s16 v)
 {
 	__asm__("addw %1, %0" : "+m"(*p) : "ri"(v) : "cc");
 }
+static __always_inline void local_add64(s64 *p, s64 v)
+{
+	__asm__("addq %1, %0" : "+m"(*p) : "re"(v) : "cc");
+}
 
 /* Bit operations on an array of unsigned long. The __ forms are not atomic. */
 static __always_inline void set_bit(unsigned long nr, unsigned long *p)
