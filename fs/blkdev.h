@@ -15,12 +15,15 @@
 #include "drivers/blk/blk.h"
 #include "fs/vfs.h"
 
+/* Lock: (b) bdev_lock of blkdev.c */
 struct bdev {
 	struct blk_part *part;
 	struct inode *inode;	 /* of the internal superblock; inode->private is the bdev */
 	struct mapping *mapping; /* &inode->data */
-	void *holder;		 /* exclusive user: a superblock, a loop device */
-	u32 openers;
+	void *holder;		 /* (b) exclusive user: a superblock, a loop device */
+	u32 openers, nr_claims;	 /* (b) users; of them by the holder */
+	bool closing;		 /* (b) the last user writes what is dirty */
+	u32 block_size;		 /* BLKBSZGET: what a file system on it uses; told, not used */
 };
 
 /*

@@ -6,6 +6,7 @@
  * without a lock, raises refs unless it is 0, and then checks that the slot still holds it. So a
  * freed file keeps refs == 0.
  */
+#include "fs/blkdev_internal.h"
 #include "fs/internal.h"
 #include "kernel/counter.h"
 #include "mm/kmem/slab.h"
@@ -45,12 +46,14 @@ struct file *file_alloc(const struct path *path, const struct file_ops *ops, u32
 	f->pos = 0;
 	mutex_init(&f->pos_lock, RANK_FILE_POS, "file position");
 	f->private = NULL;
-	f->ra_next = f->ra_size = 0;
+	f->mapping = f->inode->mapping;
+	f->wb_err = f->mapping ? errseq_sample(&f->mapping->wb_err) : 0;
+	ra_state_init(&f->ra);
 	f->version = 0;
 	f->owner = 0;
 	f->epoll = NULL;
 	f->flock = 0;
-	f->wrote = f->denies_write = false;
+	f->wrote = f->denies_write = f->excl = false;
 	f->locks_pos = S_ISREG(f->inode->mode) || S_ISDIR(f->inode->mode);
 	smp_store_release(&f->refs.v, 1);
 	count(files_opened);
@@ -94,8 +97,10 @@ static const struct file_ops *ops_for(struct inode *inode)
 	 */
 	if (inode->fops)
 		return inode->sb == anon_mount->sb && !inode->fops->open ? NULL : inode->fops;
-	if (S_ISCHR(inode->mode) || S_ISBLK(inode->mode))
-		return chrdev_find(inode->rdev | (S_ISBLK(inode->mode) ? CHRDEV_BLOCK : 0));
+	if (S_ISCHR(inode->mode))
+		return chrdev_find(inode->rdev);
+	if (S_ISBLK(inode->mode))
+		return &blkdev_file_ops;
 	if (S_ISFIFO(inode->mode))
 		return fifo_ops;
 	return NULL;
@@ -173,7 +178,9 @@ static struct file *open_path(const struct path *path, int flags, bool created)
 	f = file_alloc(path, ops, flags);
 	if (IS_ERR(f) || (flags & O_PATH))
 		return f;
-	err = count_writer(f);
+	f->excl = flags & O_EXCL;
+	err = (flags & O_DIRECT) && !ops->direct && S_ISREG(inode->mode) ? -EINVAL
+									 : count_writer(f);
 	if (!err && ops->open)
 		err = ops->open(inode, f);
 	if (err) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* init.c - the boot order of fs/, and what mm/ asks of files through its hook. */
+#include "fs/blkdev.h"
+#include "fs/ext2/ext2.h"
 #include "fs/internal.h"
 #include "mm/vm/aspace.h"
 
@@ -22,12 +24,17 @@ static u32 modes(struct file *f)
 
 static int sync_range(struct file *f, u64 from, u64 to)
 {
-	return vfs_fsync(f, 1);
+	return vfs_fsync_range(f, from, to, 1);
 }
 
 static void accessed(struct file *f)
 {
 	inode_touch_atime(f->inode);
+}
+
+static struct ra_state *readahead_of(struct file *f)
+{
+	return &f->ra;
 }
 
 static const struct vm_file_ops ops = {
@@ -37,7 +44,13 @@ static const struct vm_file_ops ops = {
 	.modes = modes,
 	.fsync = sync_range,
 	.accessed = accessed,
+	.readahead = readahead_of,
 };
+
+void fs_start(void)
+{
+	direct_init();
+}
 
 void fs_init(void)
 {
@@ -47,8 +60,10 @@ void fs_init(void)
 	tmpfs_init();
 	mount_rootfs();
 	chrdev_init();
+	blkdev_init();
 	devmem_init();
 	showfs_init();
 	procfs_init();
+	ext2_init();
 	vm_file_ops = &ops;
 }

@@ -2,14 +2,17 @@
 /*
  * inode.c - inodes: birth and end, times, attributes, and who may do what.
  *
- * An inode lives as long as somebody refers to it: its dentries, mostly. There is no inode cache of
- * its own; an unused dentry on the LRU list keeps its inode, and the shrinker frees both. Memory is
- * given back after a grace period, since walks under RCU look at inodes without a reference.
+ * An inode lives as long as somebody refers to it: its dentries, mostly; an unused dentry on the
+ * LRU list keeps its inode, and the shrinker frees both. Inodes of disks are found by number in
+ * icache.c, and while something of one waits to be written, a list of writeback holds it: so an
+ * inode that still has names ends clean. Memory is given back after a grace period, since walks
+ * under RCU look at inodes without a reference.
  *
  * Times have the granularity of the 1 kHz tick: writes within one tick look at the clock and store
  * nothing.
  */
 #include "fs/internal.h"
+#include "mm/cache/writeback.h"
 #include "mm/kmem/slab.h"
 
 static struct slab_cache *inode_cache;
@@ -50,25 +53,42 @@ static noinline void evict(struct inode *inode)
 {
 	struct superblock *sb = inode->sb;
 
+	inode->flags |= INODE_DYING; /* from here on nothing makes it dirty */
 	if (inode->mapping == &inode->data) {
 		WRITE_ONCE(inode->data.size, 0);
 		pagecache_truncate(&inode->data, 0);
-		mapping_destroy(&inode->data);
 	}
-	if (sb->evict_inode)
+	if (sb->evict_inode && !(inode->flags & INODE_FAILED))
 		sb->evict_inode(inode);
+	if (inode->mapping == &inode->data)
+		mapping_destroy(&inode->data);
 	if (!list_empty(&inode->sb_node)) {
 		spin_lock(&sb->lock);
 		list_del_init(&inode->sb_node);
 		spin_unlock(&sb->lock);
 	}
+	if (!hlist_unhashed(&inode->hash))
+		icache_remove(inode);
 	rcu_call(&inode->rcu, free_rcu);
+}
+
+/*
+ * The last but one reference of a file without a name, and the other is the list of what is to be
+ * written: nobody will read it, so it need not be.
+ */
+static noinline void forget_dirty(struct inode *inode)
+{
+	if (atomic_read(&inode->refs) == 2 && (READ_ONCE(inode->data.dirty) & MAPD_QUEUED))
+		mapping_undirty(&inode->data);
 }
 
 void inode_put(struct inode *inode)
 {
 	ASSERT(atomic_read(&inode->refs) > 0);
-	if (atomic_dec_and_test(&inode->refs))
+	if (unlikely(!READ_ONCE(inode->nlink)) && READ_ONCE(inode->data.dirty))
+		forget_dirty(inode);
+	if (hlist_unhashed(&inode->hash) ? atomic_dec_and_test(&inode->refs)
+					 : icache_put_last(inode))
 		evict(inode);
 }
 
@@ -115,6 +135,8 @@ void inode_touch(struct inode *inode, unsigned int which)
 		inode->mtime = now;
 	if (which & ATTR_CTIME)
 		inode->ctime = now;
+	if (inode->data.bdi)
+		inode_mark_dirty(inode, MAPD_META);
 }
 
 /* After a read: only when the file changed since the last one (relatime). */
@@ -298,4 +320,5 @@ void inode_init(void)
 	inode_cache = slab_create("inode", sizeof(struct inode), 64, SLAB_RECLAIMABLE, NULL);
 	if (!inode_cache)
 		panic("inode: no memory for the cache");
+	icache_init();
 }

@@ -62,6 +62,12 @@ void dentry_name_free(char *text);
 unsigned long dcache_nr(void);
 void dcache_init(void);
 
+/* icache.c */
+void icache_init(void);
+void icache_remove(struct inode *inode);
+bool icache_put_last(struct inode *inode);
+u32 icache_evict_all(struct superblock *sb);
+
 /* inode.c */
 void inode_init(void);
 static inline void inode_lock(struct inode *inode)
@@ -94,6 +100,17 @@ int attr_allowed(struct inode *inode, const struct kstat *attr, unsigned int mas
 /* super.c */
 const struct fs_type *fs_type_find(const char *name);
 void super_put(struct superblock *sb); /* one mount less */
+/*
+ * The superblock that lives on source already, one count on mounts taken; NULL: none. ERR_PTR:
+ * -EBUSY (another type, or read-only there and writable here)
+ */
+struct superblock *super_share(const struct fs_type *t, const char *source, u32 flags);
+/* mount(2) with MS_REMOUNT: 0, or -EBUSY (files open for writing), -EACCES (device), of the type */
+int super_remount(struct superblock *sb, u32 flags, const char *data);
+/* Next superblock, held against its end; drops prev. NULL starts and ends. */
+struct superblock *super_next(struct superblock *prev);
+/* What is dirty of it to its device; wait: all the way to the medium. 0 or -errno */
+int super_sync(struct superblock *sb, int wait);
 dev_t super_next_dev(void);
 
 /* mount.c */
@@ -167,6 +184,12 @@ ssize_t cached_read(struct file *f, void __user *buf, size_t n, u64 *pos);
 ssize_t cached_write(struct file *f, const void __user *buf, size_t n, u64 *pos);
 struct mapping *cached_mmap(struct file *f, unsigned long vm_flags);
 int cached_fsync(struct file *f, int datasync);
+/*
+ * For a file system on a disk: pages, then attributes, to where they belong; then it writes the
+ * blocks these went to, blk_flush, file_wb_error.
+ */
+int generic_file_fsync(struct file *f, int datasync);
+void direct_init(void); /* => threads exist */
 
 /* file.c */
 unsigned long files_nr(void);

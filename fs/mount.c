@@ -15,6 +15,7 @@
  * Locking: mount_lock (rwsem) for changes of the tree; the hash table changes under dcache_lock
  * between two steps of path_seq, and is read under RCU.
  */
+#include "fs/blkdev.h"
 #include "fs/internal.h"
 #include "lib/hash.h"
 #include "mm/kmem/slab.h"
@@ -268,6 +269,39 @@ static int graft(struct mount *m, struct path *p)
 	return err;
 }
 
+/*
+ * Disks are mounted one after the other: whoever comes second finds the first one's superblock.
+ * Its rank is that of another lock that is never held together with it.
+ */
+static DEFINE_MUTEX(disk_mounts, RANK_RENAME);
+
+/* A superblock with one count on its mounts taken. ERR_PTR */
+static struct superblock *get_super(const struct fs_type *t, const char *source, u32 flags,
+				    const char *data)
+{
+	struct superblock *sb;
+
+	flags &= MS_RDONLY | MS_SYNCHRONOUS | MS_MANDLOCK | MS_DIRSYNC;
+	if (t->flags & FS_NODEV) {
+		sb = t->mount(t, source, flags, data);
+		if (!IS_ERR(sb))
+			atomic_inc(&sb->mounts);
+		return sb;
+	}
+	mutex_lock(&disk_mounts);
+	sb = super_share(t, source, flags);
+	if (!sb) {
+		sb = t->mount(t, source, flags, data);
+		if (!IS_ERR(sb)) {
+			if (sb->bdev)
+				sb->dev = sb->bdev->part->dev;
+			atomic_inc(&sb->mounts);
+		}
+	}
+	mutex_unlock(&disk_mounts);
+	return sb;
+}
+
 static int do_new_mount(const char *source, struct path *p, const char *type, u32 flags,
 			const char *data)
 {
@@ -280,17 +314,15 @@ static int do_new_mount(const char *source, struct path *p, const char *type, u3
 		path_put(p);
 		return -ENODEV;
 	}
-	sb = t->mount(t, source, flags & (MS_RDONLY | MS_SYNCHRONOUS | MS_MANDLOCK | MS_DIRSYNC),
-		      data);
+	sb = get_super(t, source, flags, data);
 	if (IS_ERR(sb)) {
 		path_put(p);
 		return PTR_ERR(sb);
 	}
 	m = mount_alloc(sb, sb->root, flags);
+	super_put(sb); /* the mount counts for itself */
 	if (!m) {
 		path_put(p);
-		atomic_inc(&sb->mounts);
-		super_put(sb);
 		return -ENOMEM;
 	}
 	err = graft(m, p);
@@ -364,19 +396,15 @@ static int do_remount(struct path *p, u32 flags, const char *data)
 		path_put(p);
 		return -EINVAL;
 	}
+	if (!(flags & MS_BIND) && (flags & MS_RDONLY)) /* the long part, without the lock */
+		super_sync(sb, 1);
 	down_write(&mount_lock);
-	if (!(flags & MS_BIND)) {
-		if (sb->remount)
-			err = sb->remount(sb, flags, data);
-		if (!err)
-			sb->flags = (sb->flags & ~MS_RDONLY) | (flags & MS_RDONLY);
-	}
+	if (!(flags & MS_BIND))
+		err = super_remount(sb, flags, data);
 	if (!err) {
 		u32 changeable =
 			MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NOATIME | MS_NODIRATIME;
 
-		if (!(flags & MS_BIND))
-			changeable &= ~MS_RDONLY;
 		p->mnt->flags = (p->mnt->flags & ~changeable) | (flags & changeable);
 	}
 	up_write(&mount_lock);
@@ -460,9 +488,10 @@ int vfs_mount(const char *source, const char *dir, const char *type, u32 flags, 
 
 /*
  * MNT_DETACH: the mount and everything below it leaves the tree now and ends when its last user
- * does. Leaves first.
+ * does. Leaves first. *dead receives those that nobody uses: to be freed without the lock, since
+ * that writes to disks.
  */
-static void detach_tree(struct mount *top)
+static void detach_tree(struct mount *top, struct mount **dead)
 {
 	struct mount *m, *c;
 	struct path left;
@@ -474,12 +503,15 @@ static void detach_tree(struct mount *top)
 		detach_locked(m, &left);
 		spin_unlock(&dcache_lock);
 		path_put(&left);
-		mount_put(m);
+		if (atomic_dec_and_test(&m->refs)) {
+			m->next_dead = *dead;
+			*dead = m;
+		}
 	} while (m != top);
 }
 
-/* p is the caller's reference on the mount's root. */
-static int do_umount(struct path *p, int flags)
+/* p is the caller's reference on the mount's root; *dead as above. */
+static int do_umount(struct path *p, int flags, struct mount **dead)
 {
 	struct path left = { NULL, NULL };
 	struct mount *m = p->mnt;
@@ -498,12 +530,14 @@ static int do_umount(struct path *p, int flags)
 	dentry_put(p->dentry);
 	p->dentry = NULL;
 	path_put(&left);
-	mount_free(m);
+	m->next_dead = *dead;
+	*dead = m;
 	return 0;
 }
 
 int vfs_umount(const char *dir, int flags)
 {
+	struct mount *dead = NULL, *next;
 	struct path p;
 	int err = must_be_root();
 
@@ -517,12 +551,16 @@ int vfs_umount(const char *dir, int flags)
 	if (p.dentry != p.mnt->root || !p.mnt->parent || (flags & MNT_EXPIRE)) {
 		err = -EINVAL;
 	} else if (flags & MNT_DETACH) {
-		detach_tree(p.mnt);
+		detach_tree(p.mnt, &dead);
 	} else {
-		err = do_umount(&p, flags);
+		err = do_umount(&p, flags, &dead);
 	}
 	up_write(&mount_lock);
 	path_put(&p);
+	for (; dead; dead = next) {
+		next = dead->next_dead;
+		mount_free(dead);
+	}
 	return err;
 }
 
@@ -685,15 +723,4 @@ int mounts_show(struct seq *seq)
 int mountinfo_show(struct seq *seq)
 {
 	return for_each_visible(seq, show_info_line);
-}
-
-void vfs_sync_all(int wait)
-{
-	struct mount *m;
-
-	down_read(&mount_lock);
-	list_for_each_entry(m, &mount_list, node)
-		if (m->sb->sync)
-			m->sb->sync(m->sb, wait);
-	up_read(&mount_lock);
 }

@@ -3,9 +3,25 @@
  * super.c - file system types and superblocks. A superblock counts its mounts; the last one takes
  * the tree of names down and then the superblock. Kernel-wide ones (procfs, devtmpfs) keep one
  * count of their own and never end.
+ *
+ * The end of a disk's superblock, in this order: what is dirty is written; the names go, and with
+ * them most inodes (files that were removed but still open gave up their blocks before); inodes
+ * that lists of dirty ones hold are written and let go; the file system writes what it knows of
+ * itself (->kill); everything goes to the medium, the device is flushed and closed. Only then may
+ * somebody mount it again: he waits (super_share), and umount(2) returns after it.
+ *
+ * Locking: supers_lock (spinlock) for the list and its fields in the superblocks. Mounts of disks
+ * come one after the other (disk_mounts), so a superblock is never seen half made.
  */
+#include "fs/blkdev_internal.h"
 #include "fs/internal.h"
+#include "mm/cache/writeback.h"
 #include "mm/kmem/slab.h"
+
+static DEFINE_SPINLOCK(supers_lock, RANK_LEAF);
+static LIST_HEAD(supers);
+static DEFINE_WAIT_QUEUE(supers_wait);
+static u32 nr_ends; /* (supers_lock) superblocks that ended, users that left */
 
 static struct fs_type *types; /* in order of registration; only grows, at boot */
 
@@ -53,6 +69,7 @@ struct superblock *super_new(const struct fs_type *t, u32 flags, const char *sou
 	sb->flags = flags;
 	sb->dev = super_next_dev();
 	list_init(&sb->inodes);
+	list_init(&sb->node);
 	spin_lock_init(&sb->lock, RANK_LEAF, "superblock");
 	strlcpy(sb->source, source && *source ? source : t->name, sizeof(sb->source));
 	return sb;
@@ -62,25 +79,187 @@ struct superblock *super_new(const struct fs_type *t, u32 flags, const char *sou
 int super_set_root(struct superblock *sb, struct inode *root)
 {
 	sb->root = root ? dentry_alloc_root(sb, root) : NULL;
-	if (sb->root)
+	if (sb->root) {
+		spin_lock(&supers_lock);
+		list_add_tail(&sb->node, &supers);
+		spin_unlock(&supers_lock);
 		return 0;
+	}
 	if (root)
 		inode_put(root);
 	kfree(sb);
 	return -ENOMEM;
 }
 
-void super_put(struct superblock *sb)
+struct superblock *super_next(struct superblock *prev)
 {
-	if (!atomic_dec_and_test(&sb->mounts))
-		return;
+	struct list_head *at;
+	struct superblock *next = NULL;
+	bool wake = false;
+
+	spin_lock(&supers_lock);
+	for (at = prev ? prev->node.next : supers.next; at != &supers; at = at->next) {
+		next = list_entry(at, struct superblock, node);
+		if (!next->dying)
+			break;
+		next = NULL;
+	}
+	if (next)
+		next->users++;
+	if (prev && --prev->users == 0 && prev->dying) {
+		nr_ends++;
+		wake = true;
+	}
+	spin_unlock(&supers_lock);
+	if (wake)
+		wake_up_all(&supers_wait);
+	return next;
+}
+
+struct superblock *super_share(const struct fs_type *t, const char *source, u32 flags)
+{
+	struct superblock *sb;
+	dev_t dev;
+	u32 seen;
+
+	if ((t->flags & FS_NODEV) || !source || bdev_path_dev(source, &dev))
+		return NULL; /* the type's own mount says what is wrong */
+	for (;;) {
+		bool found = false;
+
+		spin_lock(&supers_lock);
+		list_for_each_entry(sb, &supers, node) {
+			found = sb->bdev && sb->bdev->part->dev == dev;
+			if (found)
+				break;
+		}
+		seen = nr_ends;
+		if (!found || !sb->dying)
+			break;
+		spin_unlock(&supers_lock);
+		wait_event(&supers_wait, READ_ONCE(nr_ends) != seen);
+	}
+	if (list_entry_is_head(sb, &supers, node))
+		sb = NULL;
+	else if (sb->type != t || ((sb->flags ^ flags) & MS_RDONLY) ||
+		 !atomic_inc_not_zero(&sb->mounts))
+		sb = ERR_PTR(-EBUSY);
+	spin_unlock(&supers_lock);
+	return sb;
+}
+
+int super_sync(struct superblock *sb, int wait)
+{
+	int err = 0, own = 0, dev = 0;
+
+	if (sb->flags & MS_RDONLY)
+		return 0;
+	if (sb->bdev)
+		err = bdi_sync(&sb->bdev->part->disk->bdi, wait);
 	if (sb->sync)
-		sb->sync(sb, 1);
+		own = sb->sync(sb, wait);
+	if (sb->bdev && wait)
+		dev = bdev_sync(sb->bdev);
+	return err ?: own ?: dev;
+}
+
+/* Is a file open for writing? */
+static bool has_writers(struct superblock *sb)
+{
+	struct inode *inode;
+	bool found = false;
+
+	spin_lock(&sb->lock);
+	list_for_each_entry(inode, &sb->inodes, sb_node) {
+		found = atomic_read(&inode->writers) > 0;
+		if (found)
+			break;
+	}
+	spin_unlock(&sb->lock);
+	return found;
+}
+
+int super_remount(struct superblock *sb, u32 flags, const char *data)
+{
+	int err = 0;
+
+	if (sb->bdev && ((sb->flags ^ flags) & MS_RDONLY)) {
+		if (!(flags & MS_RDONLY) && bdev_read_only(sb->bdev))
+			return -EACCES;
+		if ((flags & MS_RDONLY) && has_writers(sb))
+			return -EBUSY;
+	}
+	if (sb->remount)
+		err = sb->remount(sb, flags, data);
+	if (!err)
+		sb->flags = (sb->flags & ~MS_RDONLY) | (flags & MS_RDONLY);
+	return err;
+}
+
+/* The device of a superblock that is gone. */
+static void leave_device(struct bdev *bdev)
+{
+	bdev_sync(bdev);
+	bdev_invalidate(bdev);
+	bdev_put(bdev, bdev->holder);
+}
+
+/* No mount is left, and nobody will find it. */
+static noinline void super_end(struct superblock *sb)
+{
+	super_sync(sb, 1);
 	dentry_tree_kill(sb->root);
+	if (sb->bdev && icache_evict_all(sb))
+		return; /* said so: memory that is in use stays */
 	if (sb->kill)
 		sb->kill(sb);
 	rcu_barrier(); /* inodes freed after a grace period still name it */
+	if (sb->bdev)
+		leave_device(sb->bdev);
+	spin_lock(&supers_lock);
+	list_del(&sb->node);
+	nr_ends++;
+	spin_unlock(&supers_lock);
+	wake_up_all(&supers_wait);
 	kfree(sb);
+}
+
+void super_put(struct superblock *sb)
+{
+	bool last;
+
+	spin_lock(&supers_lock);
+	last = atomic_dec_and_test(&sb->mounts);
+	if (last)
+		sb->dying = true;
+	spin_unlock(&supers_lock);
+	if (!last)
+		return;
+	wait_event(&supers_wait, READ_ONCE(sb->users) == 0);
+	super_end(sb);
+}
+
+/*
+ * sync(2): devices first start with everything, then each file system has its say, then each
+ * device is waited for and told to make it safe. Disks come in order of birth, so one that lies in
+ * a file of another (a loop device) may leave work to the other: its flush is that file's fsync.
+ */
+void vfs_sync_all(int wait)
+{
+	struct superblock *sb = NULL;
+	struct disk *disk = NULL;
+
+	while ((disk = disk_next(disk)))
+		bdi_sync(&disk->bdi, 0);
+	while ((sb = super_next(sb)))
+		if (sb->sync && !(sb->flags & MS_RDONLY))
+			sb->sync(sb, wait);
+	if (!wait)
+		return;
+	while ((disk = disk_next(disk))) {
+		bdi_sync(&disk->bdi, 1);
+		blk_flush(&disk->whole);
+	}
 }
 
 bool mount_option(char **data, char **name, char **value)

@@ -11,6 +11,7 @@
 #include "kernel/rcu.h"
 #include "kernel/time.h"
 #include "mm/cache/mapping.h"
+#include "mm/cache/readahead.h"
 #include "sched/mutex.h"
 
 struct inode;
@@ -130,6 +131,7 @@ struct inode {
 	/* clock tick of the last mtime update: at most one per tick (I) */
 	u64 mtime_tick;
 	atomic_t writers; /* open for writing; < 0: being executed (ETXTBSY) */
+	atomic_t dio;	  /* direct transfers under way: direct.c */
 	struct list_head sb_node;
 	struct rcu_head rcu;
 	void *private;		/* file system's, pipe, ... */
@@ -142,6 +144,8 @@ struct inode {
  * ERR_PTR(-ENOMEM or the error).
  */
 #define INODE_NEW 2u
+#define INODE_DYING 4u	/* the last reference is gone */
+#define INODE_FAILED 8u /* could not be read; version is the error */
 struct inode *inode_iget(struct superblock *sb, u64 ino);
 void inode_new_done(struct inode *inode, int err);
 /* Puts a just created inode (inode_new, ino set) into the same table. -EEXIST: a number in use */
@@ -194,7 +198,10 @@ struct superblock {
 	atomic_t mounts;
 	atomic_long_t next_ino;
 	char source[64];
-	struct bdev *bdev; /* NULL: not on a disk */
+	struct bdev *bdev;     /* NULL: not on a disk */
+	struct list_head node; /* super.c: all of them */
+	u32 users;	       /* super.c: who looks at it besides its mounts */
+	bool dying;	       /* super.c: the last mount is gone */
 };
 struct fs_type {
 	const char *name;
@@ -216,6 +223,7 @@ struct mount {
 	struct list_head node; /* all mounts, in order (M) */
 	atomic_t refs;
 	struct mount *hash_next; /* by (parent, mountpoint) (M, RCU) */
+	struct mount *next_dead; /* being freed */
 	struct rcu_head rcu;
 };
 struct path {
@@ -239,13 +247,15 @@ struct file {
 	u64 pos;   /* under pos_lock for regular files */
 	struct mutex pos_lock;
 	void *private;
-	u64 ra_next, ra_size; /* readahead */
+	struct mapping *mapping; /* the inode's; of a block device: the device's (o) */
+	struct ra_state ra;
 	u64 version;
 	int owner;	/* F_SETOWN */
 	void *epoll;	/* sys: epoll items that watch this file */
 	u8 flock;	/* flock(2) held: LOCK_SH 1, LOCK_EX 2 */
 	bool locks_pos; /* regular files and directories: one read or write at a time */
 	bool wrote;	/* counted in inode->writers */
+	bool excl;	/* opened with O_EXCL: a block device for itself */
 	/* a program runs from it: counted negatively in inode->writers */
 	bool denies_write;
 	errseq_t wb_err; /* errors of writeback told to this file so far; under pos_lock */
@@ -316,6 +326,8 @@ static inline void file_get(struct file *f)
 void file_put(struct file *f);
 /* Set by sys: called at the last reference when f->epoll is set, before ->release. */
 extern void (*file_release_hook)(struct file *f);
+/* A position: the end of the file (RWF_APPEND); only for writes. */
+#define POS_APPEND (~0ull - 1)
 ssize_t vfs_read(struct file *f, void __user *buf, size_t n, u64 *pos);
 ssize_t vfs_write(struct file *f, const void __user *buf, size_t n, u64 *pos);
 ssize_t vfs_read_kernel(struct file *f, void *buf, size_t n, u64 pos); /* regular files */
@@ -348,12 +360,26 @@ int vfs_chroot(const char *name);
 int vfs_chdir(const struct path *base, const char *name);
 int vfs_fallocate(struct file *f, int mode, u64 off, u64 len);
 int vfs_fsync(struct file *f, int datasync);
+/* Writes back bytes [from, to] and what a reader needs to find them, as fdatasync does. */
+int vfs_fsync_range(struct file *f, u64 from, u64 to, int datasync);
+/*
+ * An error of writeback since f was opened or last asked: told once to each open file. => for the
+ * end of every ->fsync
+ */
+int file_wb_error(struct file *f);
 /*
  * Opens what path names (references are taken over, also on failure), as open(2) does after the
  * walk. ERR_PTR.
  */
 struct file *vfs_open_path(const struct path *path, int flags);
 void vfs_sync_all(int wait);
+/* RLIMIT_FSIZE: set by sys, see io.c. */
+extern bool fsize_limits;
+extern u64 (*current_fsize_limit)(void);
+extern void (*fsize_exceeded)(void);
+int vfs_syncfs(struct file *f);
+/* sync_file_range(2): flags 1 wait before, 2 write, 4 wait after. 0 or -errno */
+int vfs_sync_file_range(struct file *f, u64 off, u64 len, unsigned int flags);
 
 /* Permission of the caller (cred NULL: the current thread). MAY_* mask. 0, -EACCES, -EROFS. */
 int inode_permission(struct inode *inode, int mask, const struct fs_cred *cred);
@@ -478,6 +504,8 @@ struct fs_counts { /* objects alive: for tests and for the check after an attack
 void fs_counts(struct fs_counts *out);
 /* caches, rootfs (tmpfs) mounted at /, kernel_fs set, types registered */
 void fs_init(void);
+/* The threads of fs/. => threads exist, before the first disk is used */
+void fs_start(void);
 int initramfs_unpack(const void *data, size_t bytes); /* into /; 0 or -errno after a clear line */
 
 #endif

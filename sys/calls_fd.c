@@ -120,6 +120,8 @@ static long file_fcntl(struct file *f, unsigned int cmd, u64 arg)
 	case F_GETFL:
 		return f->flags;
 	case F_SETFL:
+		if ((arg & O_DIRECT) && !f->ops->direct && S_ISREG(f->inode->mode))
+			return -EINVAL;
 		f->flags = (f->flags & ~SETFL_MASK) | (arg & SETFL_MASK);
 		return 0;
 	case F_GETLK:
@@ -191,7 +193,7 @@ static long file_ioctl(struct file *f, unsigned int cmd, u64 arg)
 		return -EOPNOTSUPP;
 	case FIONREAD:
 		if (S_ISREG(f->inode->mode)) {
-			u64 size = f->inode->mapping ? f->inode->mapping->size : 0;
+			u64 size = f->mapping ? f->mapping->size : 0;
 
 			/* cut to an int, as Linux does */
 			return put_user_u32(size - f->pos, (u32 __user *)arg);
@@ -274,37 +276,47 @@ SYSCALL(sync)
 SYSCALL(syncfs)
 {
 	struct fd fd = fd_get(a0);
-	struct superblock *sb;
-	long ret = 0;
+	long ret;
 
 	if (!fd.file)
 		return -EBADF;
-	sb = fd.file->inode->sb;
-	if (sb->sync)
-		ret = sb->sync(sb, 1);
+	ret = vfs_syncfs(fd.file);
 	fd_put(fd);
 	return ret;
 }
 
 SYSCALL(sync_file_range)
 {
-	if ((a3 & ~7ull) || (s64)a1 < 0 || (s64)a2 < 0)
-		return -EINVAL;
-	return do_fsync(a0, 1);
-}
-
-/* All advice is accepted; the page cache decides by itself. */
-SYSCALL(fadvise64)
-{
 	struct fd fd = fd_get(a0);
-	long ret = 0;
+	long ret;
 
 	if (!fd.file)
 		return -EBADF;
-	if (S_ISFIFO(fd.file->inode->mode))
-		ret = -ESPIPE;
-	else if ((int)a3 < 0 || (int)a3 > 5 || (s64)a2 < 0)
-		ret = -EINVAL;
+	ret = vfs_sync_file_range(fd.file, a1, a2, a3);
+	fd_put(fd);
+	return ret;
+}
+
+/* The page cache's part of posix_fadvise(2) and readahead(2): mm/cache/readahead.c. */
+static long advise(struct file *f, u64 off, u64 len, int advice)
+{
+	if (S_ISFIFO(f->inode->mode))
+		return -ESPIPE;
+	if (advice < FADV_NORMAL || advice > FADV_NOREUSE || (s64)len < 0)
+		return -EINVAL;
+	if (!f->mapping || (f->mapping->flags & MAPF_SHMEM))
+		return 0;
+	return readahead_advise(f->mapping, &f->ra, off, len, advice);
+}
+
+SYSCALL(fadvise64)
+{
+	struct fd fd = fd_get(a0);
+	long ret;
+
+	if (!fd.file)
+		return -EBADF;
+	ret = fd.file->flags & O_PATH ? -EBADF : advise(fd.file, a1, a2, (int)a3);
 	fd_put(fd);
 	return ret;
 }
@@ -312,11 +324,17 @@ SYSCALL(fadvise64)
 SYSCALL(readahead)
 {
 	struct fd fd = fd_get(a0);
+	struct file *f = fd.file;
 	long ret;
 
-	if (!fd.file)
+	if (!f)
 		return -EBADF;
-	ret = !file_can_read(fd.file) ? -EBADF : S_ISREG(fd.file->inode->mode) ? 0 : -EINVAL;
+	if (!file_can_read(f))
+		ret = -EBADF;
+	else if (!S_ISREG(f->inode->mode) && !S_ISBLK(f->inode->mode))
+		ret = -EINVAL;
+	else /* len 0: nothing, not everything */
+		ret = a2 ? advise(f, a1, a2 > S64_MAX ? S64_MAX : a2, FADV_WILLNEED) : 0;
 	fd_put(fd);
 	return ret;
 }

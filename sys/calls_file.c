@@ -17,8 +17,12 @@
 #define IOV_MAX 1024
 #define IOV_FAST 8
 #define COPY_CHUNK 65536ul
-#define RWF_SUPPORTED 0x1f /* HIPRI, DSYNC, SYNC, NOWAIT, APPEND */
+#define RWF_HIPRI 0x01 /* a hint: nobody polls here */
+#define RWF_DSYNC 0x02
+#define RWF_SYNC 0x04
+#define RWF_NOWAIT 0x08
 #define RWF_APPEND 0x10
+#define RWF_SUPPORTED 0x1f
 
 static inline void account_read(ssize_t n)
 {
@@ -179,8 +183,71 @@ static ssize_t vector_io(struct file *f, struct vector *vec, u64 *pos, bool writ
 	return done;
 }
 
+/*
+ * RWF_NOWAIT of a read: as many bytes as lie in the cache without a gap. => -EAGAIN: none; files
+ * without pages in a cache cannot tell (-EOPNOTSUPP)
+ */
+static ssize_t cached_bytes(struct file *f, u64 pos, u64 want)
+{
+	struct mapping *m = f->mapping;
+	u64 size, have = 0;
+
+	if (!m)
+		return -EOPNOTSUPP;
+	size = READ_ONCE(m->size);
+	if (pos >= size || !want)
+		return 0;
+	want = min(want, size - pos);
+	while (have < want) {
+		struct page *page = pagecache_find(m, (pos + have) >> PAGE_SHIFT);
+		bool there = page ? page_test(page, PG_uptodate) : m->flags & MAPF_SHMEM;
+
+		if (page)
+			page_put(page);
+		if (!there)
+			break;
+		have += PAGE_SIZE - offset_in_page(pos + have);
+	}
+	return have ? (ssize_t)min(have, want) : -EAGAIN;
+}
+
+/* What preadv2 and pwritev2 ask for beside the transfer. => 0 or -errno; vec may become shorter */
+static ssize_t rwf_before(struct file *f, struct vector *vec, u64 *pos, bool writes, u32 rwf)
+{
+	u64 total = 0, left;
+	ssize_t ret;
+
+	if (!(rwf & RWF_NOWAIT))
+		return 0;
+	if (writes)
+		return -EOPNOTSUPP;
+	for (u32 i = 0; i < vec->n; i++)
+		total += vec->v[i].len;
+	ret = cached_bytes(f, *pos, total);
+	if (ret < 0)
+		return ret;
+	left = ret;
+	for (u32 i = 0; i < vec->n; i++) {
+		vec->v[i].len = min(vec->v[i].len, left);
+		left -= vec->v[i].len;
+	}
+	return 0;
+}
+
+static ssize_t rwf_after(struct file *f, ssize_t ret, bool writes, u32 rwf)
+{
+	if (writes && ret > 0 && (rwf & (RWF_SYNC | RWF_DSYNC)) &&
+	    (f->flags & O_DSYNC) != O_DSYNC) {
+		int err = vfs_fsync(f, !(rwf & RWF_SYNC));
+
+		if (err)
+			return err;
+	}
+	return ret;
+}
+
 /* pos NULL: the file's own position. */
-static ssize_t do_vector(int n, u64 user, u64 count, u64 *pos, bool writes)
+static ssize_t do_vector_flags(int n, u64 user, u64 count, u64 *pos, bool writes, u32 rwf)
 {
 	struct fd fd = fd_get(n);
 	struct vector vec;
@@ -198,10 +265,18 @@ static ssize_t do_vector(int n, u64 user, u64 count, u64 *pos, bool writes)
 		ret = vector_get(&vec, user, count);
 	if (!ret) {
 		bool locked = !pos && file_pos_lock(fd.file);
+		u64 *at = pos ? pos : &fd.file->pos, end = POS_APPEND;
 
-		ret = vector_io(fd.file, &vec, pos ? pos : &fd.file->pos, writes);
+		if (unlikely(rwf))
+			ret = rwf_before(fd.file, &vec, at, writes, rwf);
+		if (!ret)
+			ret = vector_io(fd.file, &vec, rwf & RWF_APPEND ? &end : at, writes);
+		if (ret > 0 && (rwf & RWF_APPEND) && !pos)
+			*at = end;
 		file_pos_unlock(fd.file, locked);
 		vector_put(&vec);
+		if (unlikely(rwf))
+			ret = rwf_after(fd.file, ret, writes, rwf);
 	}
 	if (writes)
 		account_write(ret);
@@ -209,6 +284,11 @@ static ssize_t do_vector(int n, u64 user, u64 count, u64 *pos, bool writes)
 		account_read(ret);
 	fd_put(fd);
 	return ret;
+}
+
+static ssize_t do_vector(int n, u64 user, u64 count, u64 *pos, bool writes)
+{
+	return do_vector_flags(n, user, count, pos, writes, 0);
 }
 
 SYSCALL(readv)
@@ -235,31 +315,33 @@ SYSCALL(pwritev)
 	return do_vector(a0, a1, a2, &pos, true);
 }
 
-/* Position -1: the file's own. Flags are hints here, except APPEND. */
+/* Position -1: the file's own. */
 SYSCALL(preadv2)
 {
 	u64 pos = a3;
 
-	if (a5 & ~RWF_SUPPORTED)
+	if (a5 & ~(RWF_SUPPORTED & ~RWF_APPEND))
 		return -EOPNOTSUPP;
-	return do_vector(a0, a1, a2, pos == ~0ull ? NULL : &pos, false);
+	return do_vector_flags(a0, a1, a2, pos == ~0ull ? NULL : &pos, false, a5);
 }
 
 SYSCALL(pwritev2)
 {
 	u64 pos = a3;
+	u32 rwf = a5;
 
 	if (a5 & ~RWF_SUPPORTED)
 		return -EOPNOTSUPP;
-	if (a5 & RWF_APPEND) {
+	if (rwf & RWF_APPEND) { /* only files with a size know where that is */
 		struct fd fd = fd_get(a0);
 
 		if (!fd.file)
 			return -EBADF;
-		pos = fd.file->inode->mapping ? fd.file->inode->mapping->size : pos;
+		if (!S_ISREG(fd.file->inode->mode) || !fd.file->mapping)
+			rwf &= ~RWF_APPEND;
 		fd_put(fd);
 	}
-	return do_vector(a0, a1, a2, pos == ~0ull ? NULL : &pos, true);
+	return do_vector_flags(a0, a1, a2, pos == ~0ull ? NULL : &pos, true, rwf);
 }
 
 SYSCALL(lseek)
@@ -288,7 +370,7 @@ static ssize_t copy_cached(struct file *in, u64 *ipos, struct file *out, u64 *op
 	if (!buf)
 		return -ENOMEM;
 	while (n) {
-		ret = pagecache_read_kernel(in->inode->mapping, *ipos, buf, min(n, COPY_CHUNK));
+		ret = pagecache_read_kernel(in->mapping, *ipos, buf, min(n, COPY_CHUNK));
 		if (ret <= 0)
 			break;
 		ret = vfs_write_kernel(out, buf, ret, opos);
@@ -307,7 +389,7 @@ static ssize_t copy_cached(struct file *in, u64 *ipos, struct file *out, u64 *op
 
 static bool is_cached(const struct file *f)
 {
-	return S_ISREG(f->inode->mode) && f->inode->mapping;
+	return S_ISREG(f->inode->mode) && f->mapping;
 }
 
 SYSCALL(sendfile)

@@ -54,6 +54,20 @@ static void cred_of_current(struct fs_cred *out, int real)
 	out->groups = p->cred.groups;
 }
 
+static u64 fsize_limit_of_current(void)
+{
+	return current_proc ? current_proc->rlim[RLIMIT_FSIZE].cur : RLIM_INFINITY;
+}
+
+static void fsize_exceeded_by_current(void)
+{
+	if (current_proc)
+		signal_send_task(current_task(), SIGXFSZ,
+				 &(struct ksiginfo){ .code = SI_USER,
+						     .pid = current->tgid,
+						     .uid = current_proc->cred.uid });
+}
+
 void sys_init(void)
 {
 	process_init();
@@ -64,6 +78,8 @@ void sys_init(void)
 	special_init();
 	current_fs = fs_of_current;
 	current_fs_cred = cred_of_current;
+	current_fsize_limit = fsize_limit_of_current;
+	fsize_exceeded = fsize_exceeded_by_current;
 	trap_ops = &sys_trap_ops;
 	procinfo_init();
 	oom_hooks_init();

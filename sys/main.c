@@ -20,6 +20,7 @@
 #include "kernel/printk.h"
 #include "kernel/time.h"
 #include "lib/string.h"
+#include "mm/cache/writeback.h"
 #include "mm/kmem/slab.h"
 #include "mm/kmem/vmalloc.h"
 #include "mm/phys/bootmem.h"
@@ -81,6 +82,7 @@ static const struct boot_step {
 	{ "timers", time_init },
 	{ "tracer", tracer_init },
 	{ "address spaces", vm_init },
+	{ "writeback", writeback_init },
 	{ "file systems", fs_init },
 	{ "processes", sys_init },
 };
@@ -93,6 +95,7 @@ static int kernel_init(void *unused)
 	boot_mark("other CPUs");
 	sched_start_daemons();
 	klogd_start();
+	fs_start();
 	blk_init();
 	pci_init();
 	virtio_init();

@@ -204,13 +204,16 @@ static int limits_show(struct seq *seq, pid_t pid, pid_t tid)
 static int io_show(struct seq *seq, pid_t pid, pid_t tid)
 {
 	struct process *p = proc_get(pid);
+	struct process_times times;
 
 	if (!p)
 		return -ESRCH;
+	proc_times(p, &times);
 	seq_printf(seq, "rchar: %llu\nwchar: %llu\nsyscr: %llu\nsyscw: %llu\n",
 		   (unsigned long long)p->read_chars, (unsigned long long)p->write_chars,
 		   (unsigned long long)p->read_calls, (unsigned long long)p->write_calls);
-	seq_puts(seq, "read_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n");
+	seq_printf(seq, "read_bytes: %llu\nwrite_bytes: %llu\ncancelled_write_bytes: 0\n",
+		   (unsigned long long)times.read_bytes, (unsigned long long)times.write_bytes);
 	proc_put(p);
 	return 0;
 }

@@ -341,6 +341,8 @@ void task_times_add(struct task *t, struct process_times *sum)
 	sum->maj_flt += t->thread.maj_flt;
 	sum->nvcsw += t->thread.nvcsw;
 	sum->nivcsw += t->thread.nivcsw;
+	sum->read_bytes += t->thread.io_read_bytes;
+	sum->write_bytes += t->thread.io_write_bytes;
 }
 
 void proc_times(struct process *p, struct process_times *out)

@@ -59,7 +59,8 @@ struct cred { /* of a process; sets are rare and single-threaded enough to be pl
 
 struct process_times {
 	u64 utime_ns, stime_ns, min_flt, maj_flt, nvcsw, nivcsw;
-	unsigned long maxrss; /* pages */
+	u64 read_bytes, write_bytes; /* of devices */
+	unsigned long maxrss;	     /* pages */
 };
 
 /* proc->flags */

@@ -167,6 +167,8 @@ static int limit_set(struct process *p, u32 which, const struct rlimit *new)
 	if (!ret && (which == RLIMIT_AS || which == RLIMIT_DATA || which == RLIMIT_STACK ||
 		     which == RLIMIT_MEMLOCK))
 		limits_to_aspace(p);
+	if (!ret && which == RLIMIT_FSIZE && new->cur != RLIM_INFINITY)
+		WRITE_ONCE(fsize_limits, true);
 	if (!ret && which == RLIMIT_CPU && new->cur != RLIM_INFINITY)
 		timers_rlimit_cpu(p);
 	return ret;
@@ -233,6 +235,8 @@ int rusage_to_user(u64 user, const struct process_times *t)
 		.maxrss = t->maxrss * (PAGE_SIZE / 1024),
 		.minflt = t->min_flt,
 		.majflt = t->maj_flt,
+		.inblock = t->read_bytes / 512,
+		.oublock = t->write_bytes / 512,
 		.nvcsw = t->nvcsw,
 		.nivcsw = t->nivcsw,
 	};

@@ -59,6 +59,8 @@ static void times_sum(struct process_times *to, const struct process_times *a)
 	to->min_flt += a->min_flt;
 	to->maj_flt += a->maj_flt;
 	to->nvcsw += a->nvcsw;
+	to->read_bytes += a->read_bytes;
+	to->write_bytes += a->write_bytes;
 	to->nivcsw += a->nivcsw;
 	to->maxrss = max(to->maxrss, a->maxrss);
 }

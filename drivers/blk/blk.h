@@ -198,6 +198,7 @@ struct disk {
 	atomic_t refs;
 	bool dead;     /* removed: every new bio fails with -ENXIO */
 	bool by_name;  /* made by a line of /sys/kernel/quire/disks, which can remove it too */
+	bool empty_ok; /* (o) may have no sectors (a loop device nobody has bound) */
 	bool in_order; /* (o) its queue starts with the elevator noop (an SSD, a stacked disk) */
 	u16 slot;      /* place in /sys/block */
 	struct list_head node;

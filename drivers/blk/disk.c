@@ -206,7 +206,8 @@ static int limits_check(struct disk *disk)
 	if (!is_power_of_2(l->logical_block) || l->logical_block < SECTOR_SIZE ||
 	    l->logical_block > PAGE_SIZE)
 		wrong = "the logical block";
-	else if (!disk->nr_sectors || disk->nr_sectors % (l->logical_block >> SECTOR_SHIFT))
+	else if ((!disk->nr_sectors && !disk->empty_ok) ||
+		 disk->nr_sectors % (l->logical_block >> SECTOR_SHIFT))
 		wrong = "the size";
 	else if (l->max_sectors < PAGE_SIZE >> SECTOR_SHIFT || l->max_sectors > 1u << 20)
 		wrong = "the largest request";
@@ -362,7 +363,8 @@ static struct blk_part *find_part(const char *name, dev_t dev)
 	list_for_each_entry(d, &disk_list, node) {
 		for (u32 i = 0; i < DISK_MINORS && !found && !d->dead; i++) {
 			p = d->parts[i];
-			if (p && p->nr_sectors && (name ? !strcmp(p->name, name) : p->dev == dev))
+			if (p && (p->nr_sectors || (!i && d->empty_ok)) &&
+			    (name ? !strcmp(p->name, name) : p->dev == dev))
 				found = p;
 		}
 		if (found)

@@ -19,6 +19,7 @@
 #include "sched/mutex.h"
 
 struct bdi;
+struct dio_extent;
 struct mapping;
 struct ra_state;
 struct writeback_control;
@@ -58,10 +59,10 @@ struct mapping_ops {
 	/* The page has left the mapping: drop what PG_private stands for. => page locked */
 	void (*page_gone)(struct mapping *m, struct page *page);
 	/*
-	 * O_DIRECT: user memory, pos and n multiples of the logical block. Bytes or -errno. NULL:
-	 * -EINVAL at open.
+	 * O_DIRECT (fs/direct.h): where bytes from pos on lie, at most len of them; a hole is said
+	 * to be one, nothing is made. 0 or -errno. => the owner's lock. NULL: not possible
 	 */
-	ssize_t (*direct_io)(struct mapping *m, u64 pos, void __user *buf, size_t n, int write);
+	int (*direct_map)(struct mapping *m, u64 pos, u64 len, struct dio_extent *out);
 	/*
 	 * A shared mapping is about to make the page writable: reserve space, mark dirty. NULL:
 	 * just set dirty.
@@ -115,6 +116,11 @@ extern void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsign
  * dirty. => page locked
  */
 extern bool (*mapping_mkclean_hook)(struct page *page);
+/*
+ * The same: takes all entries of a page away unless one was used since the last look, or is locked
+ * in memory; true when none is left. For reclaim. => page locked
+ */
+extern bool (*mapping_unmap_page_hook)(struct page *page);
 static inline bool mapping_mapped(const struct mapping *m)
 {
 	return !RB_EMPTY_ROOT(&m->i_mmap.rb_root);

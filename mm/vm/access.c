@@ -104,6 +104,28 @@ size_t vm_access(struct aspace *mm, unsigned long addr, void *buf, size_t n, int
 	return done;
 }
 
+int vm_pin_user(unsigned long addr, u32 nr, int write, struct page **pages)
+{
+	struct aspace *mm = current->mm;
+	u32 n;
+	int err = -EFAULT;
+
+	if (!mm)
+		return err;
+	down_read(&mm->lock);
+	for (n = 0; n < nr && addr < USER_TOP; n++, addr += PAGE_SIZE) {
+		struct page *page = vm_get_page(mm, addr, write ? FAULT_WRITE : 0);
+
+		if (IS_ERR(page)) {
+			err = PTR_ERR(page);
+			break;
+		}
+		pages[n] = page;
+	}
+	up_read(&mm->lock);
+	return n ? (int)n : err;
+}
+
 static bool populated(struct vma *vma, unsigned long addr, unsigned int flags)
 {
 	pte_t *pte = pt_find(vma->mm, addr), e;

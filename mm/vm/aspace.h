@@ -39,7 +39,8 @@
 #define VM_ACCOUNT 0x100000ul /* counts towards Committed_AS */
 #define VM_MERGEABLE 0x80000000ul
 
-struct file; /* fs/vfs.h */
+struct file;	 /* fs/vfs.h */
+struct ra_state; /* mm/cache/readahead.h */
 struct vma;
 struct anon_vma;
 struct mempolicy;
@@ -53,6 +54,7 @@ struct vm_file_ops { /* file references, given by fs at boot (upward hook) */
 	u32 (*modes)(struct file *f);
 	int (*fsync)(struct file *f, u64 from, u64 to); /* msync(MS_SYNC): 0 or -errno */
 	void (*accessed)(struct file *f);		/* mmap: access time */
+	struct ra_state *(*readahead)(struct file *f);	/* of faults */
 };
 extern const struct vm_file_ops *vm_file_ops;
 
@@ -101,6 +103,7 @@ struct aspace {
 	unsigned long rlimit_as, rlimit_data, rlimit_stack, rlimit_memlock; /* bytes; set by sys */
 	struct file *exe_file;
 	u64 auxv[48];
+	void *aio; /* sys/aio.c: contexts of asynchronous I/O */
 	struct list_head node; /* all address spaces (OOM, debug) */
 	bool oom_reaped;
 };
@@ -116,6 +119,8 @@ static inline void aspace_get(struct aspace *mm)
 {
 	atomic_inc(&mm->users);
 }
+/* sys/ sets it: the last user of an mm with ->aio is gone, its memory still there. => may sleep */
+extern void (*aspace_exit_hook)(struct aspace *mm);
 void aspace_put(struct aspace *mm);  /* may sleep; last user unmaps everything */
 void aspace_grab(struct aspace *mm); /* lazy reference */
 void aspace_drop(struct aspace *mm); /* any context (deferred free) */
@@ -169,6 +174,11 @@ int vm_setup_stack(struct aspace *mm, unsigned long top);
  * Bytes copied.
  */
 size_t vm_access(struct aspace *mm, unsigned long addr, void *buf, size_t n, int write);
+/*
+ * References on the pages behind nr pages of the current program's memory from addr on, for a device
+ * to read (write: to write). => may fault and sleep; how many, or -EFAULT, -ENOMEM, -EINTR for none
+ */
+int vm_pin_user(unsigned long addr, u32 nr, int write, struct page **pages);
 /*
  * Unique key of a futex word: shared mappings by (mapping, offset), private by (aspace, address).
  * => may fault.
