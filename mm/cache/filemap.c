@@ -8,9 +8,22 @@
  * while nobody else can see it and only then added to the index (if somebody was faster, his page
  * is written instead). So a fault during the copy meets no lock of ours.
  *
+ * Two things make a write to a disk's file more than that. A page needs a home on the device before
+ * it may become dirty (write_begin; PG_homed: it has one), and the flusher zeroes what lies behind
+ * the end of the file in the page it writes. So where the end of the file moves, the page is locked
+ * from before the new bytes are in it until the new end is known:
+ *
+ *   fresh page      filled unseen -> in the index, locked, not uptodate -> home -> dirty -> end
+ *                   moves -> unlocked     (no room: out of the index again, nothing has happened)
+ *   longer in its   source touched -> locked -> copied without faulting -> end moves -> dirty
+ *   last page       -> unlocked
+ *   inside          home -> copied, not locked -> dirty
+ *
+ * The last form and a flusher: copy, barrier, look at PG_dirty here; take PG_dirty away (barrier),
+ * then read the bytes there. So either he writes the new bytes, or the page is dirty again.
+ *
  * What a reader may see is what POSIX lets it see: old bytes, new bytes, or both. Bytes past the
- * end of the last page are
- * zero: fresh pages are zeroed, truncation zeroes the tail.
+ * end of the last page are zero: fresh pages are zeroed, truncation and extension zero the tail.
  * Locking: writers of one file exclude each other and truncation by the owner's lock (inode->lock),
  * taken by the caller. Readers take none; a page that must be read in is made under truncate_lock
  * (shared), so that truncation cannot be overtaken.
@@ -19,8 +32,16 @@
 #include "lib/err.h"
 #include "lib/string.h"
 #include "mm/cache/internal.h"
+#include "mm/cache/readahead.h"
+#include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
+
+/* A long write to a slow disk ends early when the program is killed: how often it looks. */
+#define KILL_CHECK_BYTES (64 * PAGE_SIZE)
+
+/* Such a page takes new bytes as it is. */
+#define PAGE_WRITABLE (BIT(PG_uptodate) | BIT(PG_homed))
 
 /* Bytes that were NOT copied. */
 static __always_inline size_t copy_in(void *to, const void *from, size_t n, bool user)
@@ -38,104 +59,270 @@ static __always_inline size_t copy_out(void *to, const void *from, size_t n, boo
 	return 0;
 }
 
-/*
- * The page is missing: fills a new one before it becomes visible. Bytes copied, -EEXIST (somebody
- * was faster) or -errno.
- */
-static ssize_t write_fresh(struct mapping *m, u64 pos, const void *buf, size_t n, bool user)
+/* => the page that holds the new end is locked (SHMEM: need not be) */
+static __always_inline void grow(struct mapping *m, u64 end)
 {
-	unsigned int off = offset_in_page(pos);
+	if (end > m->size)
+		WRITE_ONCE(m->size, end);
+}
+
+static inline int give_home(struct mapping *m, struct page *page, u64 pos, size_t n)
+{
+	if (page_test(page, PG_homed) || !m->ops || !m->ops->write_begin)
+		return 0;
+	return m->ops->write_begin(m, page, pos, n, NULL);
+}
+
+/* A filled page of a SHMEM mapping becomes visible. */
+static inline int show_shmem(struct mapping *m, u64 pos, struct page *page)
+{
 	int err = mapping_charge(m, 1);
-	struct page *page;
-	size_t left;
-	char *va;
 
 	if (err)
 		return err;
-	page = alloc_page(m->gfp | __GFP_WRITE | (n < PAGE_SIZE ? __GFP_ZERO : 0));
-	if (!page) {
+	page->flags |= PAGE_WRITABLE | BIT(PG_dirty);
+	err = pagecache_add(m, pos >> PAGE_SHIFT, page, m->gfp);
+	if (err)
 		mapping_charge(m, -1);
-		return -ENOMEM;
+	return err;
+}
+
+/* The same for a file on a disk: home and new end come while it is locked. */
+static int show_file(struct mapping *m, u64 pos, size_t n, struct page *page)
+{
+	int err;
+
+	page->flags |= BIT(PG_locked); /* nobody sees it yet */
+	err = pagecache_add(m, pos >> PAGE_SHIFT, page, m->gfp);
+	if (unlikely(err)) {
+		page->flags &= ~BIT(PG_locked);
+		return err;
 	}
+	err = give_home(m, page, pos, n);
+	if (unlikely(err)) {
+		pagecache_remove(page);
+	} else {
+		page_set(page, PG_uptodate);
+		pagecache_set_dirty(page);
+		grow(m, pos + n);
+	}
+	page_unlock(page);
+	return err;
+}
+
+/*
+ * The page is missing, and nothing on the device is to be kept: fills a new one before it becomes
+ * visible. Bytes copied, -EEXIST (somebody was faster) or -errno. keep: what the copy leaves out
+ * is on the device.
+ */
+static ssize_t write_fresh(struct mapping *m, u64 pos, const void *buf, size_t n, bool user,
+			   bool keep)
+{
+	unsigned int off = offset_in_page(pos);
+	struct page *page;
+	size_t left;
+	char *va;
+	int err;
+
+	page = alloc_page(m->gfp | __GFP_WRITE | (n < PAGE_SIZE ? __GFP_ZERO : 0));
+	if (!page)
+		return -ENOMEM;
 	va = page_kmap(page);
 	left = copy_in(va + off, buf, n, user);
 	if (unlikely(left))
 		memset(va + off + n - left, 0, left);
 	page_kunmap(va);
-	err = left == n ? -EFAULT : 0;
-	if (!err) {
-		page->flags |= BIT(PG_uptodate) | (mapping_is_shmem(m) ? BIT(PG_dirty) : 0);
-		err = pagecache_add(m, pos >> PAGE_SHIFT, page, m->gfp);
-	}
-	if (err)
-		mapping_charge(m, -1);
-	else if (!mapping_is_shmem(m))
-		pagecache_set_dirty(page);
+	if (unlikely(left && (left == n || keep)))
+		err = left == n ? -EFAULT : -EEXIST; /* keep: read it and come again */
+	else if (mapping_is_shmem(m))
+		err = show_shmem(m, pos, page);
+	else
+		err = show_file(m, pos, n - left, page);
 	page_put(page);
 	return err ? err : (ssize_t)(n - left);
 }
 
-/* The page is not cached, or not uptodate. page: as found (reference consumed) or NULL. */
-static noinline ssize_t write_slow(struct mapping *m, u64 pos, const void *buf, size_t n, bool user,
-				   struct page *page)
+/*
+ * Into a page that must be locked meanwhile. Bytes copied (0: come again) or -errno. => referenced,
+ * uptodate, with a home
+ */
+static ssize_t write_locked(struct mapping *m, u64 pos, const void *buf, size_t n, bool user,
+			    struct page *page)
 {
+	size_t left;
+	char *va, c;
+
+	if (user && (copy_from_user(&c, (const void __user *)buf, 1) ||
+		     copy_from_user(&c, (const void __user *)buf + n - 1, 1)))
+		n = min(n, PAGE_SIZE - offset_in_page(buf)); /* as far as its first page goes */
+	if (user && copy_from_user(&c, (const void __user *)buf, 1))
+		return -EFAULT;
+	page_lock(page);
+	if (unlikely(page->mapping != m || !page_test(page, PG_uptodate))) {
+		page_unlock(page);
+		return 0;
+	}
+	if (m->flags & MAPF_STABLE)
+		page_wait_writeback(page);
+	va = page_kmap(page);
+	pagefault_disable();
+	left = copy_in(va + offset_in_page(pos), buf, n, user);
+	pagefault_enable();
+	page_kunmap(va);
+	if (likely(left < n)) {
+		grow(m, pos + n - left);
+		pagecache_set_dirty(page);
+	}
+	page_unlock(page);
+	return n - left;
+}
+
+/*
+ * The whole of a page that could not be read: by way of a page of our own, since nothing may be
+ * copied half. As above.
+ */
+static ssize_t write_unread(struct mapping *m, u64 pos, const void *buf, bool user,
+			    struct page *page)
+{
+	struct page *own;
+	ssize_t ret = 0;
+
+	own = alloc_page(GFP_HIGHUSER);
+	if (!own)
+		return -ENOMEM;
+	if (copy_in(page_address(own), buf, PAGE_SIZE, user)) {
+		page_put(own);
+		return -EFAULT;
+	}
+	page_lock(page);
+	if (page->mapping == m && !page_test(page, PG_uptodate)) {
+		ret = give_home(m, page, pos, PAGE_SIZE);
+		if (!ret) {
+			memcpy(page_address(page), page_address(own), PAGE_SIZE);
+			page_clear(page, PG_error);
+			page_set(page, PG_uptodate);
+			grow(m, pos + PAGE_SIZE);
+			pagecache_set_dirty(page);
+			ret = PAGE_SIZE;
+		}
+	}
+	page_unlock(page);
+	page_put(own);
+	return ret;
+}
+
+/* The page is there and uptodate. limit: up to here it need not be locked. */
+static ssize_t write_cached(struct mapping *m, u64 pos, const void *buf, size_t n, bool user,
+			    struct page *page, u64 limit)
+{
+	int err = give_home(m, page, pos, n);
 	size_t left;
 	char *va;
 
-	if (!page) {
-		bool beyond = (pos & PAGE_MASK) >= READ_ONCE(m->size);
-
-		if (mapping_is_shmem(m) || n == PAGE_SIZE || beyond || !m->ops ||
-		    !m->ops->read_page) {
-			ssize_t done = write_fresh(m, pos, buf, n, user);
-
-			if (done != -EEXIST)
-				return done;
-		}
-	} else {
-		page_put(page);
-	}
-	page = pagecache_get(m, pos >> PAGE_SHIFT, PCG_CREATE);
-	if (IS_ERR(page))
-		return PTR_ERR(page);
+	if (unlikely(err))
+		return err;
+	if (pos + n > limit)
+		return write_locked(m, pos, buf, n, user, page);
 	va = page_kmap(page);
 	left = copy_in(va + offset_in_page(pos), buf, n, user);
 	page_kunmap(va);
+	smp_mb();
 	pagecache_set_dirty(page);
-	page_put(page);
 	return left == n ? -EFAULT : (ssize_t)(n - left);
+}
+
+/*
+ * All but the plainest case. page: as found (reference consumed) or NULL. Bytes copied (0: come
+ * again) or -errno.
+ */
+static noinline ssize_t write_slow(struct mapping *m, u64 pos, const void *buf, size_t n, bool user,
+				   struct page *page, u64 limit)
+{
+	bool whole = n == PAGE_SIZE;
+	ssize_t done;
+
+	if (!page) {
+		bool beyond = (pos & PAGE_MASK) >= m->size || mapping_is_shmem(m) || !m->ops ||
+			      !m->ops->read_page;
+
+		if (whole || beyond) {
+			done = write_fresh(m, pos, buf, n, user, !beyond);
+			if (done != -EEXIST)
+				return done;
+		}
+	} else if (!page_test(page, PG_uptodate) && whole) {
+		page_lock(page); /* perhaps it is being read */
+		page_unlock(page);
+		if (!page_test(page, PG_uptodate)) {
+			done = write_unread(m, pos, buf, user, page);
+			page_put(page);
+			return done;
+		}
+	}
+	if (!page || !page_test(page, PG_uptodate)) {
+		if (page)
+			page_put(page);
+		page = pagecache_get(m, pos >> PAGE_SHIFT, PCG_CREATE);
+		if (IS_ERR(page))
+			return PTR_ERR(page);
+	}
+	done = write_cached(m, pos, buf, n, user, page, limit);
+	page_put(page);
+	return done;
+}
+
+/*
+ * Up to which byte pages may be changed without their lock: where the end of a disk's file does not
+ * move. Pages that may not change under writeback: none.
+ */
+static __always_inline u64 unlocked_limit(const struct mapping *m)
+{
+	if (m->flags & (MAPF_SHMEM | MAPF_STABLE))
+		return m->flags & MAPF_SHMEM ? ~0ull : 0;
+	return m->size;
 }
 
 static __always_inline ssize_t do_write(struct mapping *m, u64 pos, const char *buf, size_t n,
 					bool user)
 {
+	u64 limit = unlocked_limit(m);
 	size_t done = 0;
 
+	if (unlikely(pos > m->size) && n)
+		pagecache_zero_tail(m);
 	while (done < n) {
 		unsigned int off = offset_in_page(pos);
 		size_t bytes = min(n - done, PAGE_SIZE - off);
 		struct page *page = mapping_find_get(m, pos >> PAGE_SHIFT);
 		ssize_t copied;
 
-		if (likely(page && page_test(page, PG_uptodate))) {
+		if (likely(page && (READ_ONCE(page->flags) & PAGE_WRITABLE) == PAGE_WRITABLE &&
+			   pos + bytes <= limit)) {
 			char *va = page_kmap(page);
 
 			copied = bytes - copy_in(va + off, buf + done, bytes, user);
 			page_kunmap(va);
+			smp_mb(); /* the flusher's: top of this file */
 			if (unlikely(!page_test(page, PG_dirty)))
 				pagecache_set_dirty(page);
 			page_put(page);
 			if (unlikely(!copied))
 				copied = -EFAULT;
 		} else {
-			copied = write_slow(m, pos, buf + done, bytes, user, page);
+			copied = write_slow(m, pos, buf + done, bytes, user, page, limit);
+			limit = unlocked_limit(m);
 		}
 		if (unlikely(copied < 0))
 			return done ? (ssize_t)done : copied;
 		done += copied;
 		pos += copied;
-		if (pos > m->size)
+		if (m->bdi) {
+			balance_dirty_pages_ratelimited(m);
+			if (!(pos & (KILL_CHECK_BYTES - 1)) && fatal_signal_pending())
+				break;
+		} else if (pos > m->size) {
 			WRITE_ONCE(m->size, pos);
+		}
 		cond_resched();
 	}
 	return done;
@@ -151,14 +338,33 @@ ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size
 	return do_write(m, pos, buf, n, false);
 }
 
-/* The page must be read in. Referenced page, NULL (a hole, or past the end by now) or ERR_PTR. */
-static noinline struct page *read_in(struct mapping *m, u64 pos)
+/*
+ * The page is missing, not uptodate, or the place to read on from. page: as found (reference
+ * consumed) or NULL; nr: pages wanted from here on. Referenced page, NULL (past the end by now) or
+ * ERR_PTR.
+ */
+static noinline struct page *read_slow(struct mapping *m, struct ra_state *ra, u64 pos,
+				       unsigned long nr, struct page *page)
 {
-	struct page *page = NULL;
+	unsigned long index = pos >> PAGE_SHIFT;
 
 	down_read(&m->truncate_lock);
-	if ((pos & PAGE_MASK) < READ_ONCE(m->size))
-		page = pagecache_get(m, pos >> PAGE_SHIFT, 0);
+	if ((pos & PAGE_MASK) < READ_ONCE(m->size)) {
+		if (!page) {
+			readahead_miss(m, ra, index, nr);
+			page = mapping_find_get(m, index);
+		}
+		if (page && page_test(page, PG_readahead))
+			readahead_marker(m, ra, page, index, nr);
+		if (!page || !page_test(page, PG_uptodate)) {
+			if (page)
+				page_put(page);
+			page = pagecache_get(m, index, 0);
+		}
+	} else if (page) {
+		page_put(page);
+		page = NULL;
+	}
 	up_read(&m->truncate_lock);
 	return page;
 }
@@ -171,7 +377,10 @@ static noinline size_t read_hole(char *to, size_t n, bool user)
 	return 0;
 }
 
-static __always_inline ssize_t do_read(struct mapping *m, u64 pos, char *buf, size_t n, bool user)
+#define READ_FLAGS (BIT(PG_uptodate) | BIT(PG_readahead))
+
+static __always_inline ssize_t do_read(struct mapping *m, struct ra_state *ra, u64 pos, char *buf,
+				       size_t n, bool user)
 {
 	u64 size = READ_ONCE(m->size);
 	size_t done = 0, left;
@@ -184,10 +393,9 @@ static __always_inline ssize_t do_read(struct mapping *m, u64 pos, char *buf, si
 		size_t bytes = min(n - done, PAGE_SIZE - off);
 		struct page *page = mapping_find_get(m, pos >> PAGE_SHIFT);
 
-		if (unlikely(page ? !page_test(page, PG_uptodate) : !mapping_is_shmem(m))) {
-			if (page)
-				page_put(page);
-			page = read_in(m, pos);
+		if (unlikely(page ? (READ_ONCE(page->flags) & READ_FLAGS) != BIT(PG_uptodate)
+				  : !mapping_is_shmem(m))) {
+			page = read_slow(m, ra, pos, PFN_UP(off + n - done), page);
 			if (IS_ERR(page))
 				return done ? (ssize_t)done : PTR_ERR(page);
 		}
@@ -208,15 +416,23 @@ static __always_inline ssize_t do_read(struct mapping *m, u64 pos, char *buf, si
 			return done ? (ssize_t)done : -EFAULT;
 		cond_resched();
 	}
+	if (ra)
+		ra->prev = (pos - 1) >> PAGE_SHIFT;
 	return done;
 }
 
 ssize_t pagecache_read(struct mapping *m, u64 pos, void __user *buf, size_t n)
 {
-	return do_read(m, pos, (char *)buf, n, true);
+	return do_read(m, NULL, pos, (char *)buf, n, true);
+}
+
+ssize_t pagecache_read_ra(struct mapping *m, struct ra_state *ra, u64 pos, void __user *buf,
+			  size_t n)
+{
+	return do_read(m, ra, pos, (char *)buf, n, true);
 }
 
 ssize_t pagecache_read_kernel(struct mapping *m, u64 pos, void *buf, size_t n)
 {
-	return do_read(m, pos, buf, n, false);
+	return do_read(m, NULL, pos, buf, n, false);
 }

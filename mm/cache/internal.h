@@ -4,7 +4,10 @@
 #define MM_CACHE_INTERNAL_H
 
 #include "kernel/rcu.h"
+#include "mm/cache/bdi.h"
 #include "mm/cache/mapping.h"
+#include "mm/phys/zone.h"
+#include "sched/thread.h"
 
 /*
  * The page at index with a reference, or NULL; lockless. A page found in the index may be on its
@@ -29,10 +32,61 @@ static __always_inline struct page *mapping_find_get(struct mapping *m, unsigned
 	return page;
 }
 
+/* The first page at or after *index (<= last), referenced; *index becomes its index. NULL: none. */
+static inline struct page *mapping_next_get(struct mapping *m, unsigned long *index,
+					    unsigned long last)
+{
+	struct page *page;
+
+	rcu_read_lock();
+	while ((page = xa_find(&m->pages, index, last))) {
+		if (unlikely(!page_get_unless_zero(page))) {
+			cpu_relax();
+			continue;
+		}
+		if (likely(READ_ONCE(page->mapping) == m && READ_ONCE(page->index) == *index))
+			break;
+		page_put(page);
+	}
+	rcu_read_unlock();
+	return page;
+}
+
 static inline bool mapping_is_shmem(const struct mapping *m)
 {
 	return m->flags & MAPF_SHMEM;
 }
+/*
+ * The books of dirty pages: one entry for each change of PG_dirty, whoever makes it. The counters
+ * may be behind each other for a moment, never for ever.
+ */
+static inline void mapping_account_dirtied(struct mapping *m, struct page *page)
+{
+	mod_lruvec_state(page, NR_DIRTY, 1);
+	mod_lruvec_state(page, NR_DIRTIED, 1);
+	if (likely(m->bdi != NULL)) {
+		bdi_stat_add(m->bdi, BDI_RECLAIMABLE, 1);
+		bdi_stat_add(m->bdi, BDI_DIRTIED, 1);
+		current->nr_dirtied++;
+	}
+}
+static inline void mapping_account_cleaned(struct mapping *m, struct page *page)
+{
+	mod_lruvec_state(page, NR_DIRTY, -1);
+	if (likely(m->bdi != NULL))
+		bdi_stat_add(m->bdi, BDI_RECLAIMABLE, -1);
+}
+/*
+ * Removes a page nobody but the caller uses: true when it went. => page locked, clean; the caller's
+ * reference is left
+ */
+bool mapping_remove_unused(struct mapping *m, struct page *page);
+/* truncate.c: zeroes the last page behind the end of the file. => the owner's lock */
+void pagecache_zero_tail(struct mapping *m);
+/* readahead.c: the page of a read that misses, or hits a marker. => truncate_lock shared */
+void readahead_miss(struct mapping *m, struct ra_state *ra, unsigned long index, unsigned long nr);
+void readahead_marker(struct mapping *m, struct ra_state *ra, struct page *page,
+		      unsigned long index, unsigned long nr);
 static inline int mapping_charge(struct mapping *m, long pages)
 {
 	return m->ops && m->ops->charge ? m->ops->charge(m, pages) : 0;

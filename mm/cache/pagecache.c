@@ -21,10 +21,13 @@
  */
 #include "lib/err.h"
 #include "mm/cache/internal.h"
+#include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/reclaim.h"
 
 void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last, int cows);
+bool (*mapping_mkclean_hook)(struct page *page);
+bool (*mapping_unmap_page_hook)(struct page *page);
 
 static DEFINE_MUTEX(mappings_lock, RANK_MAPPING);
 static LIST_HEAD(mappings);
@@ -56,8 +59,12 @@ void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner,
 	rwsem_init(&m->truncate_lock, RANK_MAPPING, "truncate");
 	m->i_mmap = RB_ROOT_CACHED;
 	mutex_init(&m->i_mmap_lock, RANK_I_MMAP, "i_mmap");
+	m->bdi = NULL;
 	m->dirtied_when = 0;
 	list_init(&m->wb_link);
+	m->dirty = 0;
+	m->nr_mmap_writable = 0;
+	m->writeback_index = 0;
 	m->wb_err = 0;
 	list_init(&m->all_node);
 	if (!(flags & MAPF_SHMEM)) {
@@ -145,41 +152,103 @@ int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp
 	return 0;
 }
 
-/* => page locked, not under writeback, not mapped */
+/* What is left to do when the index has let go of a page. => its reference is still there */
+static inline void left_index(struct mapping *m, struct page *page, bool dirty)
+{
+	mod_lruvec_state(page, NR_FILE_PAGES, -1);
+	if (mapping_is_shmem(m))
+		mod_lruvec_state(page, NR_SHMEM, -1);
+	else if (dirty)
+		mapping_account_cleaned(m, page);
+	if (page_test(page, PG_private) && m->ops && m->ops->page_gone)
+		m->ops->page_gone(m, page);
+}
+
 void pagecache_remove(struct page *page)
 {
 	struct mapping *m = page->mapping;
 	unsigned long flags;
+	bool dirty;
 
 	spin_lock_irqsave_l(&m->lock, flags, "pagecache_remove");
 	xa_erase(&m->pages, page->index);
 	m->nr_pages--;
+	dirty = page_test(page, PG_dirty) && page_test_and_clear(page, PG_dirty);
 	WRITE_ONCE(page->mapping, NULL);
 	spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_remove");
-	mod_lruvec_state(page, NR_FILE_PAGES, -1);
-	if (mapping_is_shmem(m))
-		mod_lruvec_state(page, NR_SHMEM, -1);
-	else if (page_test_and_clear(page, PG_dirty))
-		mod_lruvec_state(page, NR_DIRTY, -1);
+	left_index(m, page, dirty);
 	page_put(page);
+}
+
+/*
+ * Nobody may find the page and write into it between the look at its count and its removal: the
+ * count is frozen at zero meanwhile, under the lock so that no finder spins for long.
+ */
+bool mapping_remove_unused(struct mapping *m, struct page *page)
+{
+	unsigned long flags;
+
+	if (page_test(page, PG_dirty) || page_test(page, PG_writeback) || page_mapped(page) ||
+	    atomic_read(&page->refs) != 2)
+		return false;
+	spin_lock_irqsave_l(&m->lock, flags, "pagecache_remove");
+	if (!page_ref_freeze(page, 2)) {
+		spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_remove");
+		return false;
+	}
+	if (unlikely(page_test(page, PG_dirty))) {
+		page_ref_unfreeze(page, 2);
+		spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_remove");
+		return false;
+	}
+	xa_erase(&m->pages, page->index);
+	m->nr_pages--;
+	WRITE_ONCE(page->mapping, NULL);
+	page_ref_unfreeze(page, 1);
+	spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_remove");
+	left_index(m, page, false);
+	return true;
+}
+
+/*
+ * The page has just become dirty: tag, books, and word to the device's flusher. Should truncation
+ * have taken the page meanwhile, its entry in the books is either both lines or none.
+ */
+static noinline void became_dirty(struct mapping *m, struct page *page)
+{
+	unsigned long flags;
+	bool dirty;
+
+	spin_lock_irqsave_l(&m->lock, flags, "set_dirty");
+	dirty = page_test(page, PG_dirty);
+	if (likely(page->mapping == m)) {
+		if (likely(dirty)) /* else its writing begins just now */
+			xa_set_tag(&m->pages, page->index, XA_DIRTY);
+		dirty = true;
+	} else if (dirty) {
+		dirty = !page_test_and_clear(page, PG_dirty);
+	} else {
+		dirty = true; /* whoever cleared it has written his line */
+	}
+	spin_unlock_irqrestore_l(&m->lock, flags, "set_dirty");
+	if (!dirty)
+		return;
+	mapping_account_dirtied(m, page);
+	/* Who takes MAPD_PAGES back looks at the tags under m->lock afterwards: no barrier here. */
+	if (m->bdi && unlikely(!(READ_ONCE(m->dirty) & MAPD_PAGES)))
+		mapping_mark_dirty(m, MAPD_PAGES);
 }
 
 void pagecache_set_dirty(struct page *page)
 {
 	struct mapping *m = READ_ONCE(page->mapping);
-	unsigned long flags;
 
 	if (page_test(page, PG_dirty) || page_test_and_set(page, PG_dirty))
 		return;
 	/* their home is memory or swap */
 	if (page_test(page, PG_anon) || !m || mapping_is_shmem(m))
 		return;
-	spin_lock_irqsave_l(&m->lock, flags, "set_dirty");
-	if (page->mapping == m)
-		xa_set_tag(&m->pages, page->index, XA_DIRTY);
-	spin_unlock_irqrestore_l(&m->lock, flags, "set_dirty");
-	mod_lruvec_state(page, NR_DIRTY, 1);
-	mod_lruvec_state(page, NR_DIRTIED, 1);
+	became_dirty(m, page);
 }
 
 /*
@@ -203,7 +272,7 @@ static struct page *shmem_make(struct mapping *m, unsigned long index, struct pa
 		mapping_charge(m, -1);
 		return ERR_PTR(-ENOMEM);
 	}
-	page->flags |= BIT(PG_uptodate);
+	page->flags |= BIT(PG_uptodate) | BIT(PG_homed); /* memory is its home */
 	err = pagecache_add(m, index, page, m->gfp);
 	if (!err)
 		return page;
@@ -261,8 +330,9 @@ static struct page *page_settle(struct mapping *m, struct page *page, unsigned i
 				page_unlock(page);
 			return page;
 		}
-		if (tries == 2 || m->ops->read_page(m, page)) {
-			if (tries == 2)
+		/* It was read once in vain already: once more, then it is an error. */
+		if (tries == 1 || m->ops->read_page(m, page)) {
+			if (tries == 1)
 				page_unlock(page);
 			page_put(page);
 			return ERR_PTR(-EIO);
@@ -336,15 +406,11 @@ u64 pagecache_seek(struct mapping *m, u64 pos, bool hole)
 /* One clean, unused page leaves the cache; true when it did. */
 static bool drop_one(struct mapping *m, struct page *page)
 {
-	bool gone = false;
+	bool gone;
 
-	if (!page_trylock(page))
+	if (page_test(page, PG_dirty) || page_test(page, PG_writeback) || !page_trylock(page))
 		return false;
-	if (page->mapping == m && !page_test(page, PG_dirty) && !page_test(page, PG_writeback) &&
-	    !page_mapped(page) && atomic_read(&page->refs) == 2) {
-		pagecache_remove(page);
-		gone = true;
-	}
+	gone = page->mapping == m && mapping_remove_unused(m, page);
 	page_unlock(page);
 	return gone;
 }
@@ -352,39 +418,72 @@ static bool drop_one(struct mapping *m, struct page *page)
 static bool reclaim_drop(struct page *page)
 {
 	struct mapping *m = READ_ONCE(page->mapping);
+	bool gone;
 
-	return m && !page_test(page, PG_anon) && !mapping_is_shmem(m) && drop_one(m, page);
+	if (!m || page_test(page, PG_anon) || mapping_is_shmem(m))
+		return false;
+	if (!page_mapped(page))
+		return drop_one(m, page);
+	/* Mapped: the entries go first, if no program has used one lately. */
+	if (!mapping_unmap_page_hook || page_test(page, PG_dirty) || !page_trylock(page))
+		return false;
+	gone = page->mapping == m && mapping_unmap_page_hook(page) &&
+	       mapping_remove_unused(m, page);
+	page_unlock(page);
+	return gone;
+}
+
+/* Pages of [first, last] that can go, go. *stayed counts the others. */
+static unsigned long drop_indexes(struct mapping *m, unsigned long first, unsigned long last,
+				  unsigned long *stayed)
+{
+	unsigned long index = first, freed = 0;
+	struct page *page;
+
+	while ((page = mapping_next_get(m, &index, last))) {
+		bool gone = drop_one(m, page);
+
+		page_put(page);
+		freed += gone;
+		*stayed += !gone;
+		if (index++ == last)
+			break;
+		cond_resched();
+	}
+	return freed;
+}
+
+unsigned long pagecache_drop_range(struct mapping *m, u64 from, u64 to)
+{
+	unsigned long first = PFN_UP(from), end = to >> PAGE_SHIFT, stayed = 0;
+
+	if (mapping_is_shmem(m) || first >= end)
+		return 0;
+	return drop_indexes(m, first, end - 1, &stayed);
+}
+
+unsigned long pagecache_invalidate(struct mapping *m, unsigned long first, unsigned long last)
+{
+	unsigned long stayed = 0;
+
+	if (!m->nr_pages)
+		return 0;
+	down_write(&m->truncate_lock);
+	if (mapping_mapped(m) && mapping_unmap_hook)
+		mapping_unmap_hook(m, first, last, 0);
+	drop_indexes(m, first, last, &stayed);
+	up_write(&m->truncate_lock);
+	return stayed;
 }
 
 unsigned long pagecache_drop_clean(void)
 {
-	unsigned long freed = 0;
+	unsigned long freed = 0, stayed = 0;
 	struct mapping *m;
 
 	mutex_lock(&mappings_lock);
-	list_for_each_entry(m, &mappings, all_node) {
-		unsigned long index = 0;
-
-		for (;;) {
-			struct page *page;
-
-			rcu_read_lock();
-			page = xa_find(&m->pages, &index, ~0ul);
-			if (page && !page_get_unless_zero(page)) {
-				rcu_read_unlock();
-				index++;
-				continue;
-			}
-			rcu_read_unlock();
-			if (!page)
-				break;
-			freed += drop_one(m, page);
-			page_put(page);
-			if (!++index)
-				break;
-			cond_resched();
-		}
-	}
+	list_for_each_entry(m, &mappings, all_node)
+		freed += drop_indexes(m, 0, ~0ul, &stayed);
 	mutex_unlock(&mappings_lock);
 	return freed;
 }

@@ -16,32 +16,97 @@
  *
  * Faults hold truncate_lock shared from their look at the size until the entry is in the table.
  * Writers are kept out by the owner's lock. A hole (punch) is the same without 1: a fault after it
- * makes a new page of zeros. Pages go in batches of 16: each is locked alone, the index lock is
- * held for one page at a time.
+ * makes a new page of zeros. A page under writeback is waited for: the device reads it. Pages go in
+ * batches of 16: each is locked alone, the index lock is held for one page at a time.
+ *
+ * A file system on a disk holds truncate_lock itself (the _locked forms) until it has freed the
+ * blocks: a fault in between would read them once more.
  */
 #include "lib/err.h"
 #include "lib/string.h"
 #include "mm/cache/internal.h"
+#include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
 
 #define TRUNC_BATCH 16
 
-/* Zeroes bytes [from, to) of one page, if it is cached (or, on a disk, exists). */
+static bool all_zero(const u8 *p, size_t n)
+{
+	while (n && !*p)
+		p++, n--;
+	return !n;
+}
+
+/*
+ * Zeroes bytes [off, end) of a page. One that is zero there already (a hole) does not become dirty.
+ * => page locked
+ */
+static void zero_bytes(struct page *page, unsigned int off, unsigned int end)
+{
+	struct mapping *m = page->mapping;
+	char *va = page_kmap(page);
+
+	if (m->flags & MAPF_STABLE)
+		page_wait_writeback(page);
+	if (!all_zero((u8 *)va + off, end - off)) {
+		memset(va + off, 0, end - off);
+		smp_mb();
+		pagecache_set_dirty(page);
+	}
+	page_kunmap(va);
+}
+
+/*
+ * Zeroes bytes [from, to) of one page, if it is cached (or, on a disk, exists). Blocks there may be
+ * freed next: the page asks for a home again. => truncate_lock held exclusively
+ */
 static void zero_partial(struct mapping *m, u64 from, u64 to)
 {
 	unsigned int flags = mapping_is_shmem(m) || !m->ops || !m->ops->read_page ? 0 : PCG_CREATE;
 	struct page *page = flags ? pagecache_get(m, from >> PAGE_SHIFT, flags)
 				  : mapping_find_get(m, from >> PAGE_SHIFT);
-	char *va;
+	unsigned int off = offset_in_page(from);
 
 	if (IS_ERR_OR_NULL(page))
 		return;
-	va = page_kmap(page);
-	memset(va + offset_in_page(from), 0, to - from);
-	page_kunmap(va);
-	pagecache_set_dirty(page);
+	page_lock(page);
+	if (page->mapping == m && page_test(page, PG_uptodate)) {
+		/* A writable entry would let a store find its home gone: it asks again. */
+		if (page_mapped(page) && !mapping_is_shmem(m) && mapping_mkclean_hook &&
+		    mapping_mkclean_hook(page))
+			pagecache_set_dirty(page);
+		zero_bytes(page, off, off + (to - from));
+		if (!mapping_is_shmem(m))
+			page_clear(page, PG_homed);
+	}
+	page_unlock(page);
 	page_put(page);
+}
+
+void pagecache_zero_tail(struct mapping *m)
+{
+	u64 size = m->size;
+	struct page *page;
+
+	if (!offset_in_page(size))
+		return;
+	page = mapping_find_get(m, size >> PAGE_SHIFT);
+	if (!page)
+		return;
+	page_lock(page);
+	if (page->mapping == m && page_test(page, PG_uptodate))
+		zero_bytes(page, offset_in_page(size), PAGE_SIZE);
+	page_unlock(page);
+	page_put(page);
+}
+
+void pagecache_extend(struct mapping *m, u64 size)
+{
+	if (size <= m->size)
+		return;
+	pagecache_zero_tail(m);
+	WRITE_ONCE(m->size, size);
 }
 
 /* The next pages at or after *index, referenced; *index moves behind the last. */
@@ -114,27 +179,31 @@ static void remove_range(struct mapping *m, unsigned long first, unsigned long l
 		mapping_charge(m, -(long)removed);
 }
 
-void pagecache_truncate(struct mapping *m, u64 from)
+void pagecache_truncate_locked(struct mapping *m, u64 from)
 {
 	unsigned long first = PFN_UP(from);
 
-	down_write(&m->truncate_lock);
 	if (mapping_mapped(m) && mapping_unmap_hook)
 		mapping_unmap_hook(m, first, ~0ul, 1);
 	if (m->nr_pages)
 		remove_range(m, first, ~0ul);
 	if (offset_in_page(from))
 		zero_partial(m, from, (u64)first << PAGE_SHIFT);
+}
+
+void pagecache_truncate(struct mapping *m, u64 from)
+{
+	down_write(&m->truncate_lock);
+	pagecache_truncate_locked(m, from);
 	up_write(&m->truncate_lock);
 }
 
-void pagecache_punch(struct mapping *m, u64 from, u64 to)
+void pagecache_punch_locked(struct mapping *m, u64 from, u64 to)
 {
 	unsigned long first = PFN_UP(from), end = to >> PAGE_SHIFT;
 
 	if (from >= to)
 		return;
-	down_write(&m->truncate_lock);
 	if (first < end) {
 		if (mapping_mapped(m) && mapping_unmap_hook)
 			mapping_unmap_hook(m, first, end - 1, 0);
@@ -148,5 +217,53 @@ void pagecache_punch(struct mapping *m, u64 from, u64 to)
 		if (offset_in_page(to))
 			zero_partial(m, (u64)end << PAGE_SHIFT, to);
 	}
+}
+
+void pagecache_punch(struct mapping *m, u64 from, u64 to)
+{
+	down_write(&m->truncate_lock);
+	pagecache_punch_locked(m, from, to);
 	up_write(&m->truncate_lock);
+}
+
+/* Removed, one by one; -EBUSY for those that are dirty. => truncate_lock exclusive, entries gone */
+static int invalidate_indexes(struct mapping *m, unsigned long first, unsigned long last)
+{
+	unsigned long index = first;
+	struct page *page;
+	int err = 0;
+
+	while ((page = mapping_next_get(m, &index, last))) {
+		page_lock(page);
+		page_wait_writeback(page);
+		if (page->mapping == m && page_test(page, PG_dirty))
+			err = -EBUSY;
+		else if (page->mapping == m)
+			pagecache_remove(page);
+		page_unlock(page);
+		page_put(page);
+		if (index++ == last)
+			break;
+		cond_resched();
+	}
+	return err;
+}
+
+int pagecache_invalidate_range(struct mapping *m, u64 from, u64 to)
+{
+	unsigned long first = from >> PAGE_SHIFT, last;
+	int err;
+
+	if (from >= to || !m->nr_pages)
+		return 0;
+	last = (to - 1) >> PAGE_SHIFT;
+	err = m->bdi ? mapping_sync_range(m, from, to - 1) : 0;
+	if (err)
+		return err;
+	down_write(&m->truncate_lock);
+	if (mapping_mapped(m) && mapping_unmap_hook)
+		mapping_unmap_hook(m, first, last, 0);
+	err = invalidate_indexes(m, first, last);
+	up_write(&m->truncate_lock);
+	return err;
 }

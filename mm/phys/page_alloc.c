@@ -356,6 +356,11 @@ static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
 			break;
 		if (progress && round < MAX_FUTILE_ROUNDS)
 			continue;
+		if (pressure_ops && pressure_ops->worth_waiting && ac->order <= 3 &&
+		    !(current->flags & TF_OOM_VICTIM) && pressure_ops->worth_waiting(gfp)) {
+			round = 0;
+			continue;
+		}
 		if (try_to_kill(ac, gfp)) {
 			sleep_ns(NSEC_PER_MSEC); /* let the victim leave */
 			round = 0;

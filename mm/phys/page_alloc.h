@@ -69,6 +69,11 @@ struct pressure_ops {
 	unsigned long (*direct_reclaim)(struct zonelist *zl, gfp_t gfp, unsigned int order,
 					enum zone_type class);
 	void (*wake_kswapd)(struct zone *zone, unsigned int order, enum zone_type class);
+	/*
+	 * Before that, when nothing more is freed: are pages on their way to a disk? Sleeps a
+	 * bounded time then. May be NULL.
+	 */
+	bool (*worth_waiting)(gfp_t gfp);
 	/* Kills somebody; true when a retry makes sense. */
 	bool (*oom)(gfp_t gfp, unsigned int order);
 };

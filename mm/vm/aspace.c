@@ -20,6 +20,7 @@
 #include "mm/vm/tlbgather.h"
 
 const struct vm_file_ops *vm_file_ops;
+void (*aspace_exit_hook)(struct aspace *mm);
 static struct slab_cache *aspace_cache;
 LIST_HEAD(aspace_list);
 DEFINE_SPINLOCK(aspace_list_lock, RANK_LEAF);
@@ -42,6 +43,7 @@ static int aspace_init(struct aspace *mm)
 	mm->hiwater_rss = 0;
 	mm->locked_vm = 0;
 	mm->oom_reaped = false;
+	mm->aio = NULL;
 	return arch_mm_init(&mm->arch);
 }
 
@@ -133,6 +135,8 @@ void aspace_put(struct aspace *mm)
 {
 	if (!atomic_dec_and_test(&mm->users))
 		return;
+	if (unlikely(mm->aio))
+		aspace_exit_hook(mm);
 	exit_mmap(mm);
 	spin_lock(&aspace_list_lock);
 	list_del(&mm->node);
@@ -195,6 +199,8 @@ void vm_init(void)
 	mm_grab_hook = aspace_grab;
 	mm_drop_hook = aspace_drop;
 	mapping_unmap_hook = vm_unmap_pages;
+	mapping_mkclean_hook = vm_page_mkclean;
+	mapping_unmap_page_hook = vm_unmap_page;
 	committed_pages_hook = vm_committed_pages;
 	fault_init();
 }

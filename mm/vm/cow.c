@@ -16,6 +16,7 @@
  * Replacing an entry: clear, flush, set, so that no processor ever writes to the old page after the
  * new one is visible.
  */
+#include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
 #include "mm/vm/fault.h"
@@ -51,8 +52,11 @@ static bool make_writable(struct vma *vma, unsigned long addr, pte_t *pte, pte_t
 
 	spin_lock(&vma->mm->pt_lock);
 	same = same_entry(pte, e) && (!alone || sole_owner(alone));
-	if (same)
+	if (same) {
 		pte_set(pte, pte_set_bits(pte_read(pte), PTE_WRITE | PTE_DIRTY | PTE_ACCESSED));
+		if (!alone)
+			file_page_written(pfn_to_page(pte_pfn(e)));
+	}
 	spin_unlock(&vma->mm->pt_lock);
 	tlb_flush_page_local(addr); /* others fault once more and find it writable */
 	return same;
@@ -71,19 +75,36 @@ static bool hold(struct aspace *mm, pte_t *pte, pte_t e, struct page *page)
 	return same;
 }
 
+/* => truncate_lock shared, page referenced */
+static int shared_write_locked(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e,
+			       struct page *page)
+{
+	struct mapping *m = vma->mapping;
+	int err;
+
+	if (page->mapping != m)
+		return 0; /* truncated: the next try finds no entry */
+	err = file_page_mkwrite_begin(m, page);
+	if (err)
+		return err == -ENOMEM ? err : -EIO;
+	make_writable(vma, addr, pte, e, NULL);
+	file_page_mkwrite_end(m, page);
+	return 0;
+}
+
 static int shared_write(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, struct page *page)
 {
+	struct mapping *m = vma->mapping;
 	int err;
 
 	if (!hold(vma->mm, pte, e, page))
 		return 0;
-	down_read(&vma->mapping->truncate_lock);
-	err = page->mapping == vma->mapping ? file_page_mkwrite(vma->mapping, page) : 0;
-	if (!err && page->mapping == vma->mapping)
-		make_writable(vma, addr, pte, e, NULL);
-	up_read(&vma->mapping->truncate_lock);
+	down_read(&m->truncate_lock);
+	err = shared_write_locked(vma, addr, pte, e, page);
+	up_read(&m->truncate_lock);
 	page_put(page);
-	return err && err != -ENOMEM ? -EIO : err;
+	balance_dirty_pages_ratelimited(m);
+	return err;
 }
 
 /* Puts copy in the place of old (NULL: zero page). */

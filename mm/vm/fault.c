@@ -13,6 +13,10 @@
  * entry is looked at again, and only if it is still what it was, the new one goes in. So two
  * threads may fault on one page; one of them throws its work away.
  *
+ * Shared pages of a disk's file are entered read-only until somebody writes, so that the first write
+ * is noticed: the page gets its home on the disk and becomes dirty before the entry allows the
+ * store; writing the page back takes the right away again (vm_page_mkclean).
+ *
  * Locking: aspace->lock shared from the VMA lookup to the end (growing the stack takes it
  * exclusively for a moment); for file pages also the mapping's truncate_lock, so that no page is
  * mapped that truncation has already passed. Kernel accesses to user memory come here too. With
@@ -21,6 +25,8 @@
  */
 #include "arch/trap.h"
 #include "arch/uaccess.h"
+#include "mm/cache/readahead.h"
+#include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
 #include "mm/vm/fault.h"
@@ -184,23 +190,43 @@ static bool fault_around(struct vma *vma, unsigned long addr, pte_t *pte, unsign
 	return hit;
 }
 
+static inline struct ra_state *vma_readahead(const struct vma *vma)
+{
+	return vma->file && vm_file_ops->readahead ? vm_file_ops->readahead(vma->file) : NULL;
+}
+
+/* Nothing uptodate there: read ahead, then wait. */
+static noinline struct page *file_page_miss(struct vma *vma, unsigned long index)
+{
+	struct mapping *m = vma->mapping;
+
+	current->maj_flt++;
+	current->min_flt--; /* counted when it began */
+	count_vm_event(PGMAJFAULT);
+	readahead_fault(m, vma_readahead(vma), index,
+			vma->flags & VM_RAND_READ  ? RA_RANDOM
+			: vma->flags & VM_SEQ_READ ? RA_SEQUENTIAL
+						   : RA_NORMAL);
+	return pagecache_get(m, index, PCG_CREATE);
+}
+
 /* The file's page, made if there is none (with the VMA's policy). */
 static struct page *file_page(struct vma *vma, unsigned long addr, unsigned long index)
 {
 	struct mapping *m = vma->mapping;
 	struct page *page = pagecache_find(m, index), *fresh = NULL;
 
-	if (page && page_test(page, PG_uptodate))
+	if (page && page_test(page, PG_uptodate)) {
+		if (unlikely(page_test(page, PG_readahead)))
+			readahead_fault_hit(m, vma_readahead(vma), page);
 		return page;
+	}
 	if (page)
 		page_put(page);
-	else if (vma->policy && (m->flags & MAPF_SHMEM))
+	if (!(m->flags & MAPF_SHMEM))
+		return file_page_miss(vma, index);
+	if (!page && vma->policy)
 		fresh = vma_alloc_page(vma, addr, __GFP_ZERO);
-	if (!(m->flags & MAPF_SHMEM)) {
-		current->maj_flt++;
-		current->min_flt--; /* counted when it began */
-		count_vm_event(PGMAJFAULT);
-	}
 	page = pagecache_get_with(m, index, PCG_CREATE, &fresh);
 	if (fresh)
 		page_put(fresh);
@@ -239,14 +265,41 @@ static int file_cow_fault(struct vma *vma, unsigned long addr, pte_t *pte, struc
 	return 0;
 }
 
-/* A page of a shared, writable mapping is about to be written: the owner may refuse. */
-int file_page_mkwrite(struct mapping *m, struct page *page)
+/* What a disk's file wants before a page is written to. */
+static int page_home(struct mapping *m, struct page *page)
 {
-	int err = m->ops && m->ops->page_mkwrite ? m->ops->page_mkwrite(m, page) : 0;
+	u64 pos = (u64)page->index << PAGE_SHIFT, size = READ_ONCE(m->size);
 
-	if (!err)
+	if (m->ops->page_mkwrite)
+		return m->ops->page_mkwrite(m, page);
+	if (page_test(page, PG_homed) || !m->ops->write_begin)
+		return 0;
+	if (pos >= size)
+		return -EIO;
+	return m->ops->write_begin(m, page, pos, min(size - pos, (u64)PAGE_SIZE), NULL);
+}
+
+int file_page_mkwrite_begin(struct mapping *m, struct page *page)
+{
+	int err = 0;
+
+	if (unlikely(m->flags & MAPF_STABLE)) {
+		page_lock(page); /* no writing begins before the entry is there to be found */
+		page_wait_writeback(page);
+	}
+	if (!(m->flags & MAPF_SHMEM) && m->ops)
+		err = page_home(m, page);
+	if (likely(!err))
 		pagecache_set_dirty(page);
+	else if (m->flags & MAPF_STABLE)
+		page_unlock(page);
 	return err;
+}
+
+void file_page_mkwrite_end(struct mapping *m, struct page *page)
+{
+	if (unlikely(m->flags & MAPF_STABLE))
+		page_unlock(page);
 }
 
 /* => truncate_lock shared */
@@ -269,7 +322,7 @@ static int file_fault_locked(struct vma *vma, unsigned long addr, pte_t *pte, un
 	if (write && !shared)
 		return file_cow_fault(vma, addr, pte, page);
 	if (write) {
-		err = file_page_mkwrite(vma->mapping, page);
+		err = file_page_mkwrite_begin(vma->mapping, page);
 		if (err) {
 			page_put(page);
 			return err == -ENOMEM ? err : -EIO;
@@ -281,10 +334,14 @@ static int file_fault_locked(struct vma *vma, unsigned long addr, pte_t *pte, un
 			      pte_make(page_to_pfn(page),
 				       write ? vma->prot | PTE_DIRTY : file_read_prot(vma)));
 		mapped = true;
+		if (write)
+			file_page_written(page);
 		if (unlikely(vma->flags & VM_LOCKED))
 			mlock_page(page);
 	}
 	spin_unlock(&mm->pt_lock);
+	if (write)
+		file_page_mkwrite_end(vma->mapping, page);
 	if (mapped)
 		atomic_long_inc(file_rss(mm, vma->mapping));
 	else
@@ -294,11 +351,15 @@ static int file_fault_locked(struct vma *vma, unsigned long addr, pte_t *pte, un
 
 static int file_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags)
 {
+	struct mapping *m = vma->mapping;
 	int err;
 
-	down_read(&vma->mapping->truncate_lock);
+	down_read(&m->truncate_lock);
 	err = file_fault_locked(vma, addr, pte, flags);
-	up_read(&vma->mapping->truncate_lock);
+	up_read(&m->truncate_lock);
+	/* The brake comes after all locks but the address space's own, held shared. */
+	if ((flags & FAULT_WRITE) && (vma->flags & VM_SHARED))
+		balance_dirty_pages_ratelimited(m);
 	return err;
 }
 

@@ -5,9 +5,9 @@
 #ifndef MM_VM_FAULT_H
 #define MM_VM_FAULT_H
 
+#include "mm/cache/mapping.h"
+
 struct aspace;
-struct mapping;
-struct page;
 struct vma;
 /*
  * A page nobody has seen becomes an anonymous page of vma, mapped once. => anon_vma prepared;
@@ -18,8 +18,23 @@ void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr);
 void page_account_new_anon(struct page *page, struct vma *vma);
 /* It was not needed after all: back to the allocator. */
 void page_unset_new_anon(struct page *page, struct vma *vma);
-/* The owner agrees (0) or not (-errno); the page becomes dirty. => truncate_lock shared */
-int file_page_mkwrite(struct mapping *m, struct page *page);
+/*
+ * A page of a shared mapping is about to become writable. The owner agrees (0; the page is dirty) or
+ * not (-errno). Between begin and end the entry is set, under pt_lock, and then the page is told so
+ * (file_page_written, still under it).
+ * => truncate_lock shared
+ */
+int file_page_mkwrite_begin(struct mapping *m, struct page *page);
+void file_page_mkwrite_end(struct mapping *m, struct page *page);
+static __always_inline void file_page_written(struct page *page)
+{
+	/*
+	 * A flusher may have cleaned the page since it became dirty, and looked for writable
+	 * entries before there was ours. He clears PG_dirty first: so we see it here.
+	 */
+	if (unlikely(!page_test(page, PG_dirty)))
+		pagecache_set_dirty(page);
+}
 /*
  * One entry of page went out of mm (mapcount already lowered; last: it was the last one): counters,
  * references.

@@ -189,6 +189,10 @@ void fault_init(void);
 
 /* zap.c */
 void vm_unmap_pages(struct mapping *m, unsigned long first, unsigned long last, int cows);
+/* rmap.c: write-protects every entry of a file page; true: one was dirty. => page referenced */
+bool vm_page_mkclean(struct page *page);
+/* For reclaim: every entry goes unless one was used lately; true: none is left. => page locked */
+bool vm_unmap_page(struct page *page);
 /* mlock.c */
 void munlock_vma_pages(struct vma *vma, unsigned long start, unsigned long end);
 void mlock_page(struct page *page);

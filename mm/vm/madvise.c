@@ -3,11 +3,12 @@
  * madvise.c - advice about memory, and what is there: madvise, mincore, msync.
  *
  * Advice is of three kinds: a flag of the VMA (cut out, set, join again), an action on pages
- * (DONTNEED, FREE, REMOVE, POPULATE), or a hint nobody acts on yet (WILLNEED, COLD, PAGEOUT). A
- * hole in the range does not stop the rest; the answer is then -ENOMEM. FREE may take pages at any
- * time, so it takes them now.
+ * (DONTNEED, FREE, REMOVE, POPULATE, WILLNEED: read ahead), or a hint nobody acts on yet (COLD,
+ * PAGEOUT). A hole in the range does not stop the rest; the answer is then -ENOMEM. FREE may take
+ * pages at any time, so it takes them now.
  */
 #include "arch/uaccess.h"
+#include "mm/cache/readahead.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -127,6 +128,11 @@ static int advise_pages(struct aspace *mm, struct vma *vma, unsigned long start,
 		if (vma->mapping || (vma->flags & VM_MAYSHARE))
 			return -EINVAL;
 		zap_vma_range(vma, start, end);
+		return 0;
+	case MADV_WILLNEED:
+		if (vma->mapping && !(vma->mapping->flags & MAPF_SHMEM))
+			readahead_start(vma->mapping, vma_index(vma, start),
+					(end - start) >> PAGE_SHIFT);
 		return 0;
 	case MADV_REMOVE:
 		return advise_remove(mm, vma, start, end);

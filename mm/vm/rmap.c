@@ -9,6 +9,7 @@
  * before it frees them.
  */
 #include "mm/phys/zone.h"
+#include "mm/vm/fault.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
 
@@ -74,18 +75,26 @@ static int walk_anon(struct walk *w)
 	return ret;
 }
 
-static int walk_file(struct walk *w)
+static int walk_vmas(struct walk *w, struct mapping *m)
 {
-	struct mapping *m = READ_ONCE(w->page->mapping);
 	unsigned long index = w->page->index;
 	struct vma *vma;
 	int ret = 0;
 
+	for (vma = i_mmap_first(m, index, index); vma && !ret; vma = i_mmap_next(vma, index, index))
+		ret = walk_vma(w, vma);
+	return ret;
+}
+
+static int walk_file(struct walk *w)
+{
+	struct mapping *m = READ_ONCE(w->page->mapping);
+	int ret;
+
 	if (!m)
 		return 0;
 	mutex_lock(&m->i_mmap_lock);
-	for (vma = i_mmap_first(m, index, index); vma && !ret; vma = i_mmap_next(vma, index, index))
-		ret = walk_vma(w, vma);
+	ret = walk_vmas(w, m);
 	mutex_unlock(&m->i_mmap_lock);
 	return ret;
 }
@@ -125,4 +134,66 @@ int page_referenced(struct page *page, unsigned long *vm_flags)
 		r.count++;
 	*vm_flags = r.vm_flags;
 	return r.count;
+}
+
+static int mkclean_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,
+		       void *arg)
+{
+	bool *dirty = arg;
+	pte_t e = pte_read(pte);
+
+	if (!pte_write(e) && !pte_dirty(e))
+		return 0;
+	e = pte_get_and_clear(pte); /* a processor may just be setting the dirty bit */
+	pte_set(pte, pte_clear_bits(e, PTE_WRITE | PTE_DIRTY));
+	tlb_flush_range(&vma->mm->arch, addr, addr + PAGE_SIZE);
+	*dirty |= pte_dirty(e);
+	return 0;
+}
+
+/*
+ * Hook of the page cache: from now on the next store to the file's page is noticed (page_mkwrite).
+ * Private mappings never write to it, but their entries may be among those visited.
+ */
+bool vm_page_mkclean(struct page *page)
+{
+	bool dirty = false;
+
+	if (page_mapped(page) && !page_test(page, PG_anon))
+		rmap_walk(page, mkclean_one, &dirty);
+	return dirty;
+}
+
+static int unmap_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte, void *arg)
+{
+	pte_t e = pte_read(pte);
+
+	if (vma->flags & VM_LOCKED)
+		return 1;
+	if (pte_young(e)) {
+		__atomic_fetch_and(&pte->v, ~PTE_ACCESSED, __ATOMIC_SEQ_CST);
+		return 1;
+	}
+	e = pte_get_and_clear(pte);
+	tlb_flush_range(&vma->mm->arch, addr, addr + PAGE_SIZE);
+	if (pte_dirty(e))
+		pagecache_set_dirty(page);
+	page_mapping_gone(vma->mm, page, atomic_add_return(-1, &page->mapcount) < 0);
+	return 0;
+}
+
+/*
+ * Hook of the page cache: reclaim wants this page. Whoever asks may hold any lock above this room's,
+ * so i_mmap_lock is only tried.
+ */
+bool vm_unmap_page(struct page *page)
+{
+	struct walk w = { .page = page, .fn = unmap_one };
+	struct mapping *m = READ_ONCE(page->mapping);
+
+	if (page_test(page, PG_anon) || !m || !mutex_trylock(&m->i_mmap_lock))
+		return false;
+	walk_vmas(&w, m);
+	mutex_unlock(&m->i_mmap_lock);
+	return !page_mapped(page);
 }
