@@ -281,7 +281,9 @@ static enum gate enter(struct faulty *f, struct bio *bio, struct fault_verdict *
 	faulty_lock(f);
 	f->stats.asked[bio->op]++;
 	*v = (struct fault_verdict){ 0 };
-	if (f->frozen) {
+	if (unlikely(!f->ready)) { /* its partition table is being read */
+		gate = GATE_OPEN;
+	} else if (f->frozen) {
 		gate = GATE_FROZEN;
 	} else if (bio->op == BIO_WRITE && count_write_locked(f)) {
 		gate = f->caching || f->plan.cache ? GATE_FROZEN : GATE_LAST;
@@ -701,6 +703,7 @@ static struct disk *add_disk(struct faulty *f)
 	mutex_lock(&table_mutex);
 	table[number] = f;
 	mutex_unlock(&table_mutex);
+	WRITE_ONCE(f->ready, true);
 	return disk;
 }
 
