@@ -69,6 +69,7 @@ void (*mm_switch_hook)(struct aspace *prev, struct aspace *next) = mm_switch_non
 void (*mm_grab_hook)(struct aspace *mm) = mm_none;
 void (*mm_drop_hook)(struct aspace *mm) = mm_none;
 bool (*signal_pending_hook)(struct thread *t, bool fatal_only);
+void (*plug_flush_hook)(void);
 
 static int preempt_param(const char *text)
 {
@@ -389,6 +390,8 @@ static void __schedule(bool preempted)
 void schedule(void)
 {
 	might_sleep_check();
+	if (unlikely(current->plug))
+		plug_flush_hook(); /* only drivers/blk, which sets it, makes plugs */
 	__schedule(false);
 }
 

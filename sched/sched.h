@@ -13,6 +13,12 @@
 void sched_init(void);
 void sched_init_cpu(u32 cpu, struct thread *idle);
 __noreturn void sched_idle_loop(void);
+/*
+ * How many wait for something outside the machine while its clock counts instructions and skips
+ * idle time (a disk on the host): while there is one, an idle CPU runs instead of sleeping, else
+ * the clock would jump to the next timer before the host has answered.
+ */
+extern atomic_t sched_outside;
 
 /*
  * Threads of the scheduler's own: ksoftirqd on every CPU. => after kthread_create works; once. 0 or
@@ -81,6 +87,11 @@ void sleep_ns(s64 ns); /* uninterruptible */
  * ask it.
  */
 extern bool (*signal_pending_hook)(struct thread *t, bool fatal_only);
+/*
+ * drivers/blk sets it: the running thread, which has a plug, is about to sleep. => its state is set
+ * already; may not sleep
+ */
+extern void (*plug_flush_hook)(void);
 bool signal_pending(void);
 bool fatal_signal_pending(void);
 /*

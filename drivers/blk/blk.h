@@ -134,6 +134,7 @@ struct disk_limits {
 	u32 max_sectors;  /* of one request [1024] */
 	u32 max_segments; /* [128] */
 	u32 max_segment_bytes;
+	u32 hw_max_sectors; /* what max_sectors was at disk_add: it can only be lowered */
 	u32 logical_block;  /* bytes [512] */
 	u32 physical_block; /* bytes [logical_block] */
 	u32 queue_depth;    /* requests in the driver at a time [32] */

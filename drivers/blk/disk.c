@@ -199,6 +199,7 @@ static int limits_check(struct disk *disk)
 	set_default(&l->logical_block, SECTOR_SIZE);
 	set_default(&l->physical_block, l->logical_block);
 	set_default(&l->max_sectors, 1024);
+	l->hw_max_sectors = l->max_sectors;
 	set_default(&l->max_segments, 128);
 	set_default(&l->max_segment_bytes, l->max_sectors << SECTOR_SHIFT);
 	set_default(&l->queue_depth, 32);

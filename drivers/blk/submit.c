@@ -76,7 +76,7 @@ static __always_inline int check(const struct bio *bio)
 			return -EOPNOTSUPP;
 		return 0;
 	}
-	if (unlikely(n > disk->limits.max_sectors || bio->nr_vecs > disk->limits.max_segments ||
+	if (unlikely(n > disk->limits.hw_max_sectors || bio->nr_vecs > disk->limits.max_segments ||
 		     !bio->nr_vecs))
 		return refuse(bio, "not within the limits of the disk", -EIO);
 	return 0;
