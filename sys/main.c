@@ -30,6 +30,7 @@
 #include "sys/boot_times.h"
 #include "sys/init.h"
 #include "sys/klogd.h"
+#include "sys/rootfs.h"
 #include "trace/irqsoff.h"
 #ifdef QUIRE_TESTS
 #include "tests/kernel/ktest.h"
@@ -102,6 +103,7 @@ static int kernel_init(void *unused)
 	virtio_blk_init();
 	boot_mark("disks");
 	sys_start();
+	mount_root();
 	boot_mark("daemons, initramfs");
 #ifdef QUIRE_TESTS
 	if (param_get("ktest"))
