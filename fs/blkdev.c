@@ -23,6 +23,7 @@
 #include "fs/blkdev.h"
 #include "fs/blkdev_internal.h"
 #include "fs/internal.h"
+#include "fs/loop.h"
 #include "mm/cache/writeback.h"
 #include "mm/kmem/slab.h"
 
@@ -161,6 +162,8 @@ struct bdev *bdev_get(dev_t dev, int writable, void *holder)
 	struct blk_part *part = blk_part_get_dev(dev);
 	struct bdev *bdev;
 
+	if (!part && !loop_probe(dev))
+		part = blk_part_get_dev(dev);
 	if (!part)
 		return ERR_PTR(-ENXIO);
 	if (READ_ONCE(part->disk->dead))
@@ -219,6 +222,7 @@ struct bdev *bdev_get_path(const char *path, int writable, void *holder)
 static void close_last(struct bdev *bdev)
 {
 	struct mapping *m = bdev->mapping;
+	struct disk *disk = bdev->part->disk;
 
 	mapping_sync_range(m, 0, U64_MAX);
 	mapping_undirty(m);
@@ -227,6 +231,8 @@ static void close_last(struct bdev *bdev)
 	bdev->part->bdev = NULL;
 	closings++;
 	mutex_unlock(&bdev_lock);
+	if (disk_is_loop(disk))
+		loop_last_close(disk);
 	wake_up_all(&bdev_wait);
 	inode_put(bdev->inode);
 }
@@ -318,4 +324,5 @@ void blkdev_init(void)
 		panic("blkdev: no memory for the superblock of devices");
 	bdev_sb->evict_inode = evict_inode;
 	disk_hooks = &hooks;
+	loop_init();
 }

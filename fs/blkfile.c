@@ -7,6 +7,7 @@
 #include "fs/blkdev_internal.h"
 #include "fs/direct.h"
 #include "fs/internal.h"
+#include "fs/loop.h"
 #include "mm/cache/bdi.h"
 #include "mm/cache/writeback.h"
 
@@ -314,7 +315,7 @@ static int change_ioctl(struct file *f, struct bdev *bdev, unsigned int cmd, uns
 	case BLKBSZSET:
 		return set_block_size(bdev, arg);
 	}
-	return -ENOTTY;
+	return disk_is_loop(bdev->part->disk) ? loop_ioctl(f, bdev, cmd, arg) : -ENOTTY;
 }
 
 static long ioctl(struct file *f, unsigned int cmd, unsigned long arg)

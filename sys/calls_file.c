@@ -392,34 +392,6 @@ static bool is_cached(const struct file *f)
 	return S_ISREG(f->inode->mode) && f->mapping;
 }
 
-SYSCALL(sendfile)
-{
-	struct fd out = fd_get(a0), in = fd_get(a1);
-	u64 user_pos = 0, *ipos;
-	ssize_t ret;
-
-	if (!out.file || !in.file || !file_can_write(out.file) || !file_can_read(in.file))
-		ret = -EBADF;
-	else if (!is_cached(in.file) || !is_cached(out.file) || (out.file->flags & O_APPEND))
-		ret = -EINVAL; /* programs fall back to read and write */
-	else if (a2 && get_user_u64(&user_pos, (u64 __user *)a2))
-		ret = -EFAULT;
-	else if ((s64)user_pos < 0)
-		ret = -EINVAL;
-	else {
-		ipos = a2 ? &user_pos : &in.file->pos;
-		ret = copy_cached(in.file, ipos, out.file, &out.file->pos,
-				  min_t(u64, a3, 0x7ffff000));
-		if (a2 && put_user_u64(user_pos, (u64 __user *)a2))
-			ret = -EFAULT;
-	}
-	if (in.file)
-		fd_put(in);
-	if (out.file)
-		fd_put(out);
-	return ret;
-}
-
 /* Optional user positions of copy_file_range: *pos the one to use. */
 static int user_pos(u64 user, u64 *store, struct file *f, u64 **pos)
 {

@@ -12,6 +12,7 @@
 #include "arch/bootinfo.h"
 #include "arch/init.h"
 #include "arch/trap.h"
+#include "fs/loop.h"
 #include "kernel/param.h"
 #include "kernel/printk.h"
 #include "lib/err.h"
@@ -80,6 +81,7 @@ void sys_init(void)
 	current_fs_cred = cred_of_current;
 	current_fsize_limit = fsize_limit_of_current;
 	fsize_exceeded = fsize_exceeded_by_current;
+	current_fd_file = fd_get_file;
 	trap_ops = &sys_trap_ops;
 	procinfo_init();
 	oom_hooks_init();
