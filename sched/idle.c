@@ -86,10 +86,28 @@ const struct sched_class idle_class = {
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
+atomic_t sched_outside;
+#define OUTSIDE_NOPS 2000 /* 2 us of the counted clock between two looks */
+
+/* => IRQs off, and again when it returns */
+static noinline void idle_awake(void)
+{
+	rcu_idle_enter();
+	while (!need_resched() && atomic_read(&sched_outside)) {
+		local_irq_enable_l("idle");
+		cpu_relax();
+		arch_run_nops(OUTSIDE_NOPS);
+		local_irq_disable_l("idle");
+	}
+	rcu_idle_exit();
+}
+
 /* One wait for an interrupt. The clock's tick sleeps too; RCU does not wait for this CPU. */
 static void idle_once(void)
 {
 	local_irq_disable_l("idle");
+	if (unlikely(atomic_read(&sched_outside)))
+		idle_awake();
 	if (!need_resched()) {
 		rcu_idle_enter();
 		tick_stop_idle();

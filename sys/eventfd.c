@@ -4,7 +4,9 @@
  * semaphore).
  */
 #include "arch/uaccess.h"
+#include "lib/err.h"
 #include "mm/kmem/slab.h"
+#include "sys/aio.h"
 #include "sys/files.h"
 #include "sys/process.h"
 #include "sys/syscall.h"
@@ -12,7 +14,7 @@
 #define EFD_SEMAPHORE 1u
 
 struct eventfd {
-	spinlock_t lock; /* count */
+	spinlock_t lock; /* count; IRQs off: softirqs signal */
 	u64 count;
 	bool semaphore;
 	struct wait_queue wait;
@@ -20,26 +22,28 @@ struct eventfd {
 
 static bool try_take(struct eventfd *e, u64 *value)
 {
+	unsigned long flags;
 	bool ok;
 
-	spin_lock(&e->lock);
+	spin_lock_irqsave_l(&e->lock, flags, "eventfd");
 	ok = e->count != 0;
 	*value = e->semaphore ? 1 : e->count;
 	if (ok)
 		e->count -= *value;
-	spin_unlock(&e->lock);
+	spin_unlock_irqrestore_l(&e->lock, flags, "eventfd");
 	return ok;
 }
 
 static bool try_add(struct eventfd *e, u64 value)
 {
+	unsigned long flags;
 	bool ok;
 
-	spin_lock(&e->lock);
+	spin_lock_irqsave_l(&e->lock, flags, "eventfd");
 	ok = U64_MAX - 1 - e->count >= value;
 	if (ok)
 		e->count += value;
-	spin_unlock(&e->lock);
+	spin_unlock_irqrestore_l(&e->lock, flags, "eventfd");
 	return ok;
 }
 
@@ -112,6 +116,27 @@ static const struct file_ops eventfd_ops = {
 	.release = eventfd_release,
 	.llseek = file_no_seek,
 };
+
+struct file *eventfd_get(int fd)
+{
+	struct file *f = fd_get_file(fd);
+
+	if (!f)
+		return ERR_PTR(-EBADF);
+	if (f->ops == &eventfd_ops)
+		return f;
+	file_put(f);
+	return ERR_PTR(-EINVAL);
+}
+
+void eventfd_signal(struct file *f)
+{
+	struct eventfd *e = f->private;
+
+	try_add(e, 1);
+	if (wait_queue_active(&e->wait))
+		wake_up_nr(&e->wait, 0, POLLIN);
+}
 
 static long do_eventfd(u32 initial, u32 flags)
 {

@@ -21,32 +21,13 @@
 #include "mm/kmem/slab.h"
 #include "mm/phys/page_alloc.h"
 #include "sys/files.h"
+#include "sys/pipe_internal.h"
 #include "sys/process.h"
 #include "sys/syscall.h"
 
-#define PIPE_SLOTS 16u
-#define PIPE_MAX_SLOTS 256u
-#define PIPE_BUF 4096u
 #define FIONREAD 0x541b
 #define F_SETPIPE_SZ 1031
 #define F_GETPIPE_SZ 1032
-
-struct side {
-	struct thread *sleeper; /* NULL: free */
-	struct wait_queue queue;
-};
-struct pipe {
-	struct mutex lock;
-	u32 slots;	/* a power of two */
-	u64 head, tail; /* bytes */
-	char **pages;	/* slots of them; NULL where nothing lies */
-	char *inline_pages[PIPE_SLOTS];
-	char *spare;
-	struct side readable, writable;
-	u32 readers, writers; /* open files */
-	u32 r_opens, w_opens; /* FIFO: openings so far */
-	u32 users;	      /* struct files that point here, openers included (fifo_lock) */
-};
 
 static struct slab_cache *pipe_cache;
 static DEFINE_MUTEX(fifo_lock, RANK_INODE); /* inode->private, users */
@@ -77,73 +58,20 @@ static void pipe_free(struct pipe *p)
 	slab_free(pipe_cache, p);
 }
 
-static inline size_t used(const struct pipe *p)
-{
-	return READ_ONCE(p->head) - READ_ONCE(p->tail);
-}
-
-/*
- * The page the tail stands in is not given to the head again: it goes away when the tail leaves it.
- */
-static inline size_t room(const struct pipe *p)
-{
-	return (size_t)p->slots * PAGE_SIZE -
-	       (READ_ONCE(p->head) - (READ_ONCE(p->tail) & ~(u64)(PAGE_SIZE - 1)));
-}
-
-static inline u32 slot_of(const struct pipe *p, u64 pos)
-{
-	return (pos / PAGE_SIZE) & (p->slots - 1);
-}
-
-/* The tail has left a page: keep it as the spare or give it back. => lock */
-static void drop_page(struct pipe *p, u32 slot)
-{
-	char *page = p->pages[slot];
-
-	p->pages[slot] = NULL;
-	if (!p->spare)
-		p->spare = page;
-	else
-		put_free_page(page);
-}
-
-static char *page_for_write(struct pipe *p)
-{
-	char **slot = &p->pages[slot_of(p, p->head)];
-
-	if (likely(*slot != NULL))
-		return *slot;
-	if (p->spare)
-		swap(*slot, p->spare);
-	else
-		*slot = get_free_page(GFP_KERNEL);
-	return *slot;
-}
-
 /* => lock; bytes taken out or -EFAULT */
 static ssize_t take_out(struct pipe *p, char __user *buf, size_t n)
 {
 	size_t done = 0;
 
-	n = min(n, used(p));
+	n = min(n, pipe_used(p));
 	while (done < n) {
 		size_t off = p->tail % PAGE_SIZE, chunk = min(n - done, PAGE_SIZE - off);
-		u32 slot = slot_of(p, p->tail);
+		u32 slot = pipe_slot(p, p->tail);
 
 		if (copy_to_user(buf + done, p->pages[slot] + off, chunk))
 			return done ? (ssize_t)done : -EFAULT;
 		done += chunk;
-		WRITE_ONCE(p->tail, p->tail + chunk);
-		if (p->tail == p->head) {
-			if (slot != 0) { /* stay in slot 0's page from now on */
-				drop_page(p, slot);
-			}
-			WRITE_ONCE(p->tail, 0);
-			WRITE_ONCE(p->head, 0);
-		} else if (p->tail % PAGE_SIZE == 0) {
-			drop_page(p, slot);
-		}
+		pipe_advance(p, chunk);
 	}
 	return done;
 }
@@ -153,10 +81,10 @@ static ssize_t put_in(struct pipe *p, const char __user *buf, size_t n)
 {
 	size_t done = 0;
 
-	n = min(n, room(p));
+	n = min(n, pipe_room(p));
 	while (done < n) {
 		size_t off = p->head % PAGE_SIZE, chunk = min(n - done, PAGE_SIZE - off);
-		char *page = page_for_write(p);
+		char *page = pipe_write_page(p);
 
 		if (!page)
 			return done ? (ssize_t)done : -ENOMEM;
@@ -168,50 +96,6 @@ static ssize_t put_in(struct pipe *p, const char __user *buf, size_t n)
 	return done;
 }
 
-static inline void wake_side(struct side *s, u32 key)
-{
-	struct thread *t;
-
-	rcu_read_lock();
-	t = READ_ONCE(s->sleeper);
-	if (t)
-		wake_up_thread(t);
-	rcu_read_unlock();
-	if (unlikely(!list_empty(&s->queue.list)))
-		wake_up_nr(&s->queue, 1, key);
-}
-
-static void wake_side_all(struct side *s)
-{
-	smp_mb();
-	wake_side(s, 0);
-	wake_up_all(&s->queue);
-}
-
-/* Sleeps until cond or a signal. => 0 or -ERESTARTSYS */
-#define side_wait(s, cond)                                                                         \
-	({                                                                                         \
-		struct side *_s = (s);                                                             \
-		int _err = 0;                                                                      \
-		if (likely(!cmpxchg(&_s->sleeper, NULL, current))) {                               \
-			for (;;) {                                                                 \
-				thread_set_state(THREAD_INTERRUPTIBLE);                            \
-				if (cond)                                                          \
-					break;                                                     \
-				if (signal_pending()) {                                            \
-					_err = -ERESTARTSYS;                                       \
-					break;                                                     \
-				}                                                                  \
-				schedule();                                                        \
-			}                                                                          \
-			WRITE_ONCE(current->state, THREAD_RUNNING);                                \
-			WRITE_ONCE(_s->sleeper, NULL);                                             \
-		} else {                                                                           \
-			_err = wait_event_interruptible(&_s->queue, cond);                         \
-		}                                                                                  \
-		_err;                                                                              \
-	})
-
 static ssize_t pipe_read(struct file *f, void __user *buf, size_t n, u64 *pos)
 {
 	struct pipe *p = f->private;
@@ -222,34 +106,41 @@ static ssize_t pipe_read(struct file *f, void __user *buf, size_t n, u64 *pos)
 	for (;;) {
 		int err;
 
-		if (used(p)) {
+		if (pipe_used(p)) {
 			bool was_full;
 
 			mutex_lock(&p->lock);
-			was_full = room(p) < PIPE_BUF;
+			if (unlikely(p->peeking)) {
+				mutex_unlock(&p->lock);
+				err = pipe_wait_peek(p, f->flags & O_NONBLOCK);
+				if (err)
+					return err;
+				continue;
+			}
+			was_full = pipe_room(p) < PIPE_BUF;
 			ret = take_out(p, buf, n);
 			mutex_unlock(&p->lock);
 			if (ret) {
-				if (was_full && room(p) >= PIPE_BUF)
-					wake_side(&p->writable, POLLOUT | POLLWRNORM);
+				if (was_full && pipe_room(p) >= PIPE_BUF)
+					pipe_wake(&p->writable, POLLOUT | POLLWRNORM);
 				return ret;
 			}
 		}
 		if (!READ_ONCE(p->writers)) {
 			smp_mb(); /* the last writer wrote before it left */
-			if (used(p))
+			if (pipe_used(p))
 				continue;
 			return 0;
 		}
 		if (f->flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = side_wait(&p->readable, used(p) || !READ_ONCE(p->writers));
+		err = pipe_wait(&p->readable, pipe_used(p) || !READ_ONCE(p->writers));
 		if (err)
 			return err;
 	}
 }
 
-static ssize_t broken_pipe(size_t done)
+ssize_t pipe_broken(size_t done)
 {
 	if (done)
 		return done;
@@ -273,13 +164,13 @@ static ssize_t pipe_write(struct file *f, const void __user *user, size_t n, u64
 		int err;
 
 		if (!READ_ONCE(p->readers))
-			return broken_pipe(done);
+			return pipe_broken(done);
 		mutex_lock(&p->lock);
-		if (room(p) >= want)
+		if (pipe_room(p) >= want)
 			put = put_in(p, buf + done, n - done);
 		mutex_unlock(&p->lock);
 		if (put > 0)
-			wake_side(&p->readable, POLLIN | POLLRDNORM);
+			pipe_wake(&p->readable, POLLIN | POLLRDNORM);
 		if (put < 0)
 			return done ? (ssize_t)done : put;
 		done += put;
@@ -287,7 +178,7 @@ static ssize_t pipe_write(struct file *f, const void __user *user, size_t n, u64
 			return done;
 		if (f->flags & O_NONBLOCK)
 			return done ? (ssize_t)done : -EAGAIN;
-		err = side_wait(&p->writable, room(p) >= PIPE_BUF || !READ_ONCE(p->readers));
+		err = pipe_wait(&p->writable, pipe_room(p) >= PIPE_BUF || !READ_ONCE(p->readers));
 		if (err)
 			return done ? (ssize_t)done : err;
 	}
@@ -300,14 +191,14 @@ static u32 pipe_poll(struct file *f, struct poll_table *pt)
 
 	if (file_can_read(f)) {
 		poll_wait(pt, &p->readable.queue);
-		if (used(p))
+		if (pipe_used(p))
 			mask |= POLLIN | POLLRDNORM;
 		if (!READ_ONCE(p->writers) && f->version != p->w_opens)
 			mask |= POLLHUP;
 	}
 	if (file_can_write(f)) {
 		poll_wait(pt, &p->writable.queue);
-		if (room(p) >= PIPE_BUF)
+		if (pipe_room(p) >= PIPE_BUF)
 			mask |= POLLOUT | POLLWRNORM;
 		if (!READ_ONCE(p->readers))
 			mask |= POLLERR;
@@ -321,7 +212,7 @@ static long pipe_ioctl(struct file *f, unsigned int cmd, unsigned long arg)
 
 	if (cmd != FIONREAD)
 		return -ENOTTY;
-	return put_user_u32(used(p), (u32 __user *)arg);
+	return put_user_u32(pipe_used(p), (u32 __user *)arg);
 }
 
 /* One open file less on each side it had. */
@@ -334,8 +225,8 @@ static void leave(struct pipe *p, struct file *f)
 		p->writers--;
 	mutex_unlock(&p->lock);
 	if (p->readers || p->writers) {
-		wake_side_all(&p->readable);
-		wake_side_all(&p->writable);
+		pipe_wake_all(&p->readable);
+		pipe_wake_all(&p->writable);
 	}
 }
 
@@ -425,7 +316,7 @@ SYSCALL(pipe2)
 /* => lock. Bytes keep their order; positions restart at 0. */
 static int resize_locked(struct pipe *p, u32 slots)
 {
-	size_t n = used(p);
+	size_t n = pipe_used(p);
 	u32 from = p->tail / PAGE_SIZE, nr = DIV_ROUND_UP(p->tail % PAGE_SIZE + n, PAGE_SIZE);
 	char **pages;
 
@@ -467,7 +358,7 @@ long pipe_fcntl(struct file *f, unsigned int cmd, u64 arg)
 	mutex_unlock(&p->lock);
 	if (err)
 		return err;
-	wake_side_all(&p->writable);
+	pipe_wake_all(&p->writable);
 	return (long)slots * PAGE_SIZE;
 }
 
@@ -532,8 +423,8 @@ static int fifo_open(struct inode *inode, struct file *f)
 		fifo_unuse(inode, p);
 		return err;
 	}
-	wake_side_all(&p->readable);
-	wake_side_all(&p->writable);
+	pipe_wake_all(&p->readable);
+	pipe_wake_all(&p->writable);
 	if (block && r && !w && !READ_ONCE(p->writers)) {
 		err = fifo_wait(&p->readable.queue, &p->writers, &p->w_opens);
 		f->version = p->w_opens - 1;

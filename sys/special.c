@@ -2,6 +2,7 @@
 /* special.c - memfd_create, and the start of the files without a name. */
 #include "sys/special.h"
 #include "lib/err.h"
+#include "sys/aio.h"
 #include "sys/files.h"
 #include "sys/syscall.h"
 
@@ -32,4 +33,5 @@ SYSCALL(memfd_create)
 void special_init(void)
 {
 	epoll_init();
+	aio_init();
 }

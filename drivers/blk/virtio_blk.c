@@ -19,6 +19,7 @@
  * Locking: one ring's lock at a time, interrupts off. Source: VIRTIO 1.1, 5.2; [virtio].
  */
 #include "drivers/blk/virtio_blk.h"
+#include "arch/init.h"
 #include "arch/mmu.h"
 #include "arch/smp.h"
 #include "drivers/blk/blk.h"
@@ -88,6 +89,7 @@ struct vblk_queue {
 	struct virtqueue *vq;
 	struct virtio_poll poll;
 	struct vblk *vb;
+	bool outside; /* counted in sched_outside (vq->lock) */
 } __cacheline_aligned;
 
 struct vblk {
@@ -191,14 +193,32 @@ static int fill(const struct vblk *vb, const struct request *rq, struct slot *s)
 	return d - s->table;
 }
 
+/* The queue of this CPU. The block layer stays on one CPU from queue_rq to commit. */
+static inline struct vblk_queue *this_queue(struct vblk *vb)
+{
+	u32 cpu = smp_processor_id();
+
+	return &vb->queues[cpu < vb->nr_queues ? cpu : cpu % vb->nr_queues];
+}
+
+/* The counted clock stands by while the host works. => vq->lock */
+static void note_outside_locked(struct vblk_queue *q)
+{
+	bool busy = q->vq->in_flight != 0;
+
+	if (busy != q->outside) {
+		q->outside = busy;
+		atomic_add(busy ? 1 : -1, &sched_outside);
+	}
+}
+
 static int vblk_queue_rq(struct disk *disk, struct request *rq)
 {
 	struct vblk *vb = disk->private;
-	u32 cpu = smp_processor_id();
-	struct virtqueue *vq = vb->queues[cpu < vb->nr_queues ? cpu : cpu % vb->nr_queues].vq;
+	struct vblk_queue *q = this_queue(vb);
+	struct virtqueue *vq = q->vq;
 	struct slot *s = &vb->slots[rq->tag];
 	unsigned long flags;
-	bool kick = false;
 	int n = fill(vb, rq, s), err;
 
 	if (unlikely(n < 0))
@@ -209,12 +229,24 @@ static int vblk_queue_rq(struct disk *disk, struct request *rq)
 	rq->driver_data[0] = (unsigned long)vq;
 	spin_lock_irqsave_l(&vq->lock, flags, "virtio_blk_start");
 	err = vq_add_locked(vq, rq->tag, s->table, __pa(s->table), n + 1);
-	if (likely(!err))
-		kick = vq_must_kick_locked(vq);
+	if (arch_clock_is_virtual)
+		note_outside_locked(q);
+	spin_unlock_irqrestore_l(&vq->lock, flags, "virtio_blk_start");
+	return err;
+}
+
+/* The bell rings once for all requests of a run. */
+static void vblk_commit(struct disk *disk)
+{
+	struct virtqueue *vq = this_queue(disk->private)->vq;
+	unsigned long flags;
+	bool kick;
+
+	spin_lock_irqsave_l(&vq->lock, flags, "virtio_blk_start");
+	kick = vq_must_kick_locked(vq);
 	spin_unlock_irqrestore_l(&vq->lock, flags, "virtio_blk_start");
 	if (kick)
 		vq_kick(vq);
-	return err;
 }
 
 /* ---- end ---- */
@@ -279,6 +311,8 @@ static bool take(struct vblk_queue *q, bool from_interrupt)
 			more = !vq_unmask_locked(vq);
 	} while (more && n < TAKE_BATCH);
 	broken = vq->broken;
+	if (arch_clock_is_virtual)
+		note_outside_locked(q);
 	irq_work(n);
 	spin_unlock_irqrestore_l(&vq->lock, flags, "virtio_blk_end");
 	for (u32 i = 0; i < n; i++)
@@ -333,8 +367,9 @@ static void vblk_config_changed(struct virtio_device *dev)
 }
 
 /* Ends at most 32 of the requests nobody will answer. => false: none left */
-static bool end_lost(struct vblk *vb, struct virtqueue *vq)
+static bool end_lost(struct vblk *vb, struct vblk_queue *q)
 {
+	struct virtqueue *vq = q->vq;
 	struct request *lost[TAKE_BATCH];
 	unsigned long flags;
 	u32 n = 0;
@@ -344,6 +379,8 @@ static bool end_lost(struct vblk *vb, struct virtqueue *vq)
 	vq->broken = 1;
 	while (n < TAKE_BATCH && (token = vq_take_lost_locked(vq)) != VQ_NO_TOKEN)
 		lost[n++] = vb->slots[token].rq;
+	if (arch_clock_is_virtual)
+		note_outside_locked(q);
 	spin_unlock_irqrestore_l(&vq->lock, flags, "virtio_blk_lost");
 	for (u32 i = 0; i < n; i++)
 		if (lost[i])
@@ -356,7 +393,7 @@ static void vblk_lost(struct virtio_device *dev)
 	struct vblk *vb = dev->private;
 
 	for (u32 i = 0; i < vb->nr_queues; i++)
-		while (end_lost(vb, vb->queues[i].vq))
+		while (end_lost(vb, &vb->queues[i]))
 			;
 }
 
@@ -477,6 +514,8 @@ static int ask_id(struct vblk *vb)
 	spin_lock_irqsave_l(&vq->lock, flags, "virtio_blk_start");
 	err = vq_add_locked(vq, 0, s->table, __pa(s->table), 3);
 	vq_must_kick_locked(vq);
+	if (arch_clock_is_virtual)
+		note_outside_locked(&vb->queues[0]);
 	spin_unlock_irqrestore_l(&vq->lock, flags, "virtio_blk_start");
 	if (err)
 		return err;
@@ -494,6 +533,7 @@ static int ask_id(struct vblk *vb)
 
 static const struct disk_ops vblk_ops = {
 	.queue_rq = vblk_queue_rq,
+	.commit = vblk_commit,
 	.timeout = vblk_timeout,
 	.show = vblk_show,
 };
