@@ -150,6 +150,30 @@ static int run(char *const argv[], const char *path, int terminal)
 	}
 }
 
+/*
+ * Disks are left clean: what is mounted from a device is unmounted, last mount first; the root, which
+ * stays, becomes read-only.
+ */
+static void leave_disks(void)
+{
+	static char dirs[64][256];
+	char line[512], source[256];
+	FILE *f = fopen("/proc/mounts", "re");
+	int n = 0;
+
+	while (f && n < 64 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%255s %255s", source, dirs[n]) == 2 && source[0] == '/')
+			n++;
+	if (f)
+		fclose(f);
+	if (chdir("/") < 0)
+		return;
+	while (n-- > 0)
+		if (umount2(dirs[n], 0) < 0 &&
+		    mount(NULL, dirs[n], NULL, MS_REMOUNT | MS_RDONLY, NULL) < 0)
+			printf("init: %s stays mounted: %s\n", dirs[n], strerror(errno));
+}
+
 static void finish(int status, int how)
 {
 	char text[16];
@@ -166,6 +190,7 @@ static void finish(int status, int how)
 			printf("init: exit_status: %s\n", strerror(errno));
 		close(fd);
 	}
+	leave_disks();
 	sync();
 	reboot(how);
 	printf("init: reboot: %s\n", strerror(errno));
