@@ -72,6 +72,7 @@ static int new_name(char *before, char *after, char *name, size_t size)
 static int create(struct lab *lab, const char *model)
 {
 	static char before[4096], after[4096];
+	char path[64], dev[24];
 
 	block_names(before, sizeof(before));
 	if (lab_write(DISKS, model) < 0)
@@ -81,6 +82,9 @@ static int create(struct lab *lab, const char *model)
 		fprintf(stderr, "lab: %s made no disk\n", model);
 		return -1;
 	}
+	snprintf(path, sizeof(path), "/sys/block/%s/dev", lab->device);
+	if (lab_line(path, dev, sizeof(dev)))
+		snprintf(lab->bdi, sizeof(lab->bdi), "%s ", dev);
 	return 0;
 }
 

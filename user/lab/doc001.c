@@ -142,7 +142,7 @@ static void phase(const struct lab *lab, const struct writers *w, const char *na
 	told = *last;
 	for (unsigned long s = 1; s <= seconds; s++) {
 		sleep_until(from + s * 1000000000ull);
-		take(&now, w, lab->device);
+		take(&now, w, lab->bdi);
 		series(&now, name, start);
 		if (s % 5 == 0 || s == seconds) {
 			progress(lab, &now, &told, w, name, s, seconds);
@@ -235,9 +235,9 @@ static int run(struct lab *lab)
 	if (writers_start(&w) < 0)
 		return 1;
 	start = clock_ns(CLOCK_MONOTONIC);
-	take(&last, &w, lab->device);
+	take(&last, &w, lab->bdi);
 	phase(lab, &w, "warm", start, start, warm, &last);
-	take(&first, &w, lab->device);
+	take(&first, &w, lab->bdi);
 	read_hist(first.hist);
 	last = first;
 	phase(lab, &w, "measure", start, start + warm * 1000000000ull, seconds, &last);

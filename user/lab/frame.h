@@ -42,8 +42,9 @@ struct lab {
 	int side; /* -1: as the kernel has it */
 	int nr_words;
 	const char *words[LAB_WORDS]; /* name=value as given */
-	char device[32], mounted[64]; /* what lab_disk made */
-	uint64_t start_ns;	      /* clock at the start of the run */
+	/* what lab_disk made; bdi: "major:minor " as the kernel's tables name the device */
+	char device[32], bdi[32], mounted[64];
+	uint64_t start_ns; /* clock at the start of the run */
 };
 
 /* Value of a key: as given, or its default. Exits when the experiment has no such key. */

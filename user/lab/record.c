@@ -172,11 +172,7 @@ void lab_provenance(struct lab *lab)
 	directory("tunable", "/proc/sys/vm", "", "vm/");
 	if (*lab->device) {
 		snprintf(text, sizeof(text) / 2, "/sys/block/%s/model", lab->device);
-		if (slurp(text, text + 512, sizeof(text) - 512) >= 0) {
-			for (char *p = text + 512; *p; p++)
-				if (*p == '\n')
-					*p = p[1] ? ';' : 0;
+		if (lab_line(text, text + 512, sizeof(text) - 512))
 			lab_note("machine", "disk", text + 512);
-		}
 	}
 }

@@ -38,12 +38,13 @@ int values_lines(struct lab_values *v, const char *path, const char *prefix,
 	if (slurp(path, text, sizeof(text)) < 0)
 		return 0;
 	for (char *line = text; line && *line; line = strchr(line, '\n')) {
-		char name[64], full[80];
+		char name[64], full[80], end;
 		unsigned long long value;
 
 		line += *line == '\n';
-		if (sscanf(line, "%63[^ \t:]%*[: \t]%llu", name, &value) != 2 ||
-		    !wanted(name, names))
+		/* "hist T N" and the like have two numbers: not ours */
+		if (sscanf(line, "%63[^ \t:\n]%*[: \t]%llu%c", name, &value, &end) != 3 ||
+		    end != '\n' || !wanted(name, names))
 			continue;
 		snprintf(full, sizeof(full), "%s%s", prefix, name);
 		values_set(v, full, value);
