@@ -244,6 +244,7 @@ static int write_claimed(struct mapping *m, struct page *page, struct writeback_
 			 int (*write_page)(struct mapping *m, struct page *page,
 					   struct writeback_control *wbc))
 {
+	long skipped = wbc->pages_skipped;
 	int err;
 
 	trace_event(wbc_writepage, (u64)(m->bdi ? m->bdi->trace_name : "none"),
@@ -252,7 +253,8 @@ static int write_claimed(struct mapping *m, struct page *page, struct writeback_
 	err = write_page(m, page, wbc);
 	if (unlikely(err))
 		drop_stale_tags(m, page);
-	wbc->nr_to_write--;
+	if (likely(wbc->pages_skipped == skipped)) /* a page put back is no progress */
+		wbc->nr_to_write--;
 	return err;
 }
 
