@@ -57,7 +57,7 @@ def test_pthreads(boot, request, cpus):
 # Recorded on Linux 6.18 as root on tmpfs (another kernel, or no root, may answer otherwise):
 #	cd /dev/shm/empty; build/release/user/fscheck $PWD > tests/qemu/expected/fscheck.txt
 @pytest.mark.parametrize("debug,cpus", [(False, 1), (False, 2), (True, 2)], ids=["1", "2", "debug-2"])
-@pytest.mark.parametrize("name", ["syscheck", "fscheck", "vmcheck", "shm_test"])
+@pytest.mark.parametrize("name", ["syscheck", "fscheck", "vmcheck", "shm_test", "iocheck"])
 def test_answers_of_linux(boot, name, debug, cpus):
     with open(f"{HERE}/expected/{name}.txt") as f:
         want = f.read()
