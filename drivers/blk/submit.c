@@ -21,7 +21,7 @@ static const char *const op_names[NR_BIO_OPS] = { "read", "write", "flush", "dis
 
 bool blk_may_log(void)
 {
-	static DEFINE_SPINLOCK(lock, RANK_BLK);
+	static DEFINE_SPINLOCK(lock, RANK_LEAF);
 	static u64 window;
 	static u32 printed, suppressed;
 	u64 now = ktime_get();

@@ -237,4 +237,16 @@ static bool model_present(long i)
 		disk_put(disk);
 	return there;
 }
-DISK_FILE("model", 0444, model_show, NULL, model_present);
+
+static ssize_t model_store(const char *text, size_t n, long index)
+{
+	struct disk *disk = disk_slot_get(index);
+	int err = disk ? -EACCES : -ENODEV;
+
+	if (disk && disk->ops->store)
+		err = disk->ops->store(disk, text);
+	if (disk)
+		disk_put(disk);
+	return err ? err : (ssize_t)n;
+}
+DISK_FILE("model", 0644, model_show, model_store, model_present);
