@@ -23,6 +23,7 @@
  * Locking: page lock; get_block brings its own. end_io functions run in softirqs.
  */
 #include "fs/mpage.h"
+#include "fs/vfs.h"
 #include "kernel/bug.h"
 #include "lib/err.h"
 #include "lib/string.h"
@@ -299,6 +300,14 @@ static int write_one(struct gather *g, struct page *page)
 	return 0;
 }
 
+/* Directories and long symbolic links are metadata, though they live in pages of their own. */
+static u8 write_flags(const struct mapping *m, const struct writeback_control *wbc)
+{
+	const struct inode *inode = m->owner;
+
+	return (S_ISREG(inode->mode) ? 0 : BIO_META) | (wbc->sync == WB_SYNC_ALL ? BIO_SYNC : 0);
+}
+
 int mpage_write_page(const struct mpage_fs *fs, struct mapping *m, struct page *page,
 		     struct writeback_control *wbc)
 {
@@ -307,7 +316,7 @@ int mpage_write_page(const struct mpage_fs *fs, struct mapping *m, struct page *
 			      .end_io = write_end_io,
 			      .max_vecs = 4,
 			      .op = BIO_WRITE,
-			      .flags = wbc->sync == WB_SYNC_ALL ? BIO_SYNC : 0 };
+			      .flags = write_flags(m, wbc) };
 	int err;
 
 	if (wbc->fs)
@@ -329,7 +338,7 @@ int mpage_write_pages(const struct mpage_fs *fs, struct mapping *m, struct write
 			    .m = m,
 			    .end_io = write_end_io,
 			    .op = BIO_WRITE,
-			    .flags = wbc->sync == WB_SYNC_ALL ? BIO_SYNC : 0 };
+			    .flags = write_flags(m, wbc) };
 	struct blk_plug plug;
 	void *outer = wbc->fs;
 	int err;
