@@ -89,6 +89,14 @@ static void forget(struct model_store *s, u64 sector, u32 bytes)
 		memset((char *)page_kmap(page) + (sector % PAGE_SECTORS << 9), 0, bytes);
 }
 
+static bool is_zero(const u64 *p, u32 bytes)
+{
+	for (const u64 *end = p + bytes / 8; p < end; p += 8)
+		if (p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7])
+			return false;
+	return true;
+}
+
 /* Within one page. */
 static int write_one(struct model_store *s, u64 sector, const void *from, u32 bytes, bool meta)
 {
@@ -99,6 +107,8 @@ static int write_one(struct model_store *s, u64 sector, const void *from, u32 by
 		return 0;
 	}
 	page = xa_load(&s->pages, sector / PAGE_SECTORS);
+	if (!page && is_zero(from, bytes))
+		return 0; /* what was never written is zero already: an empty inode table */
 	if (!page)
 		page = make_page(s, sector / PAGE_SECTORS);
 	if (!page)
