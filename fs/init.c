@@ -37,6 +37,11 @@ static struct ra_state *readahead_of(struct file *f)
 	return &f->ra;
 }
 
+static void written(struct file *f)
+{
+	inode_update_mtime(f->inode);
+}
+
 static const struct vm_file_ops ops = {
 	.get = file_get,
 	.put = file_put,
@@ -45,6 +50,7 @@ static const struct vm_file_ops ops = {
 	.fsync = sync_range,
 	.accessed = accessed,
 	.readahead = readahead_of,
+	.written = written,
 };
 
 void fs_start(void)

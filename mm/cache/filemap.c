@@ -37,7 +37,6 @@
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
 
-/* A long write to a slow disk ends early when the program is killed: how often it looks. */
 #define KILL_CHECK_BYTES (64 * PAGE_SIZE)
 
 /* Such a page takes new bytes as it is. */
@@ -241,6 +240,12 @@ static noinline ssize_t write_slow(struct mapping *m, u64 pos, const void *buf, 
 	bool whole = n == PAGE_SIZE;
 	ssize_t done;
 
+	/* A long write to a slow disk ends early when the program is killed. */
+	if (unlikely(!(pos & (KILL_CHECK_BYTES - 1)) && fatal_signal_pending())) {
+		if (page)
+			page_put(page);
+		return -EINTR;
+	}
 	if (!page) {
 		bool beyond = (pos & PAGE_MASK) >= m->size || mapping_is_shmem(m) || !m->ops ||
 			      !m->ops->read_page;
@@ -318,8 +323,6 @@ static __always_inline ssize_t do_write(struct mapping *m, u64 pos, const char *
 		pos += copied;
 		if (m->bdi) {
 			balance_dirty_pages_ratelimited(m);
-			if (!(pos & (KILL_CHECK_BYTES - 1)) && fatal_signal_pending())
-				break;
 		} else if (pos > m->size) {
 			WRITE_ONCE(m->size, pos);
 		}
@@ -328,9 +331,51 @@ static __always_inline ssize_t do_write(struct mapping *m, u64 pos, const char *
 	return done;
 }
 
-ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size_t n)
+static noinline ssize_t write_many(struct mapping *m, u64 pos, const void __user *buf, size_t n)
 {
 	return do_write(m, pos, (const char *)buf, n, true);
+}
+
+/* Within one page, but not the plainest case. As pagecache_write. */
+static noinline ssize_t write_part(struct mapping *m, u64 pos, const void __user *buf, size_t n,
+				   struct page *page)
+{
+	ssize_t done = write_slow(m, pos, (const void *)buf, n, true, page, unlocked_limit(m));
+
+	if (unlikely(done >= 0 && (size_t)done < n))
+		return write_many(m, pos, buf, n);
+	if (likely(done > 0)) {
+		if (m->bdi)
+			balance_dirty_pages_ratelimited(m);
+		else if (pos + done > m->size)
+			WRITE_ONCE(m->size, pos + done);
+	}
+	return done;
+}
+
+/*
+ * The plainest write, without a loop: within one page that is there and has all it needs, and
+ * within the file. A fault while copying starts again the long way.
+ */
+ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size_t n)
+{
+	unsigned int off = offset_in_page(pos);
+	struct page *page;
+	size_t left;
+
+	if (unlikely(n - 1 >= PAGE_SIZE - off || pos > m->size))
+		return write_many(m, pos, buf, n);
+	page = mapping_find_get(m, pos >> PAGE_SHIFT);
+	if (unlikely(!page || (READ_ONCE(page->flags) & PAGE_WRITABLE) != PAGE_WRITABLE ||
+		     pos + n > m->size || (m->flags & MAPF_STABLE)))
+		return write_part(m, pos, buf, n, page);
+	left = copy_from_user((char *)page_kmap(page) + off, buf, n);
+	smp_mb(); /* the flusher's: top of this file */
+	if (unlikely(!page_test(page, PG_dirty)))
+		pagecache_set_dirty(page);
+	page_put(page);
+	balance_dirty_pages_ratelimited(m);
+	return likely(!left) ? (ssize_t)n : write_many(m, pos, buf, n);
 }
 
 ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size_t n)
@@ -421,15 +466,40 @@ static __always_inline ssize_t do_read(struct mapping *m, struct ra_state *ra, u
 	return done;
 }
 
-ssize_t pagecache_read(struct mapping *m, u64 pos, void __user *buf, size_t n)
+static noinline ssize_t read_many(struct mapping *m, struct ra_state *ra, u64 pos, void __user *buf,
+				  size_t n)
 {
-	return do_read(m, NULL, pos, (char *)buf, n, true);
+	return do_read(m, ra, pos, (char *)buf, n, true);
 }
 
+ssize_t pagecache_read(struct mapping *m, u64 pos, void __user *buf, size_t n)
+{
+	return read_many(m, NULL, pos, buf, n);
+}
+
+/* The plainest read, without a loop: within one page that is there, and within the file. */
 ssize_t pagecache_read_ra(struct mapping *m, struct ra_state *ra, u64 pos, void __user *buf,
 			  size_t n)
 {
-	return do_read(m, ra, pos, (char *)buf, n, true);
+	unsigned int off = offset_in_page(pos);
+	struct page *page;
+	size_t left;
+
+	if (n - 1 >= PAGE_SIZE - off || pos + n > READ_ONCE(m->size))
+		return read_many(m, ra, pos, buf, n);
+	page = mapping_find_get(m, pos >> PAGE_SHIFT);
+	if (unlikely(!page))
+		return read_many(m, ra, pos, buf, n);
+	if (unlikely((READ_ONCE(page->flags) & READ_FLAGS) != BIT(PG_uptodate))) {
+		page_put(page);
+		return read_many(m, ra, pos, buf, n);
+	}
+	left = copy_to_user(buf, (char *)page_kmap(page) + off, n);
+	if (unlikely(!page_test(page, PG_referenced)))
+		page_set(page, PG_referenced);
+	page_put(page);
+	ra->prev = pos >> PAGE_SHIFT;
+	return likely(!left) ? (ssize_t)n : read_many(m, ra, pos, buf, n);
 }
 
 ssize_t pagecache_read_kernel(struct mapping *m, u64 pos, void *buf, size_t n)

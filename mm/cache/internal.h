@@ -62,8 +62,7 @@ static inline bool mapping_is_shmem(const struct mapping *m)
  */
 static inline void mapping_account_dirtied(struct mapping *m, struct page *page)
 {
-	mod_lruvec_state(page, NR_DIRTY, 1);
-	mod_lruvec_state(page, NR_DIRTIED, 1);
+	mod_lruvec_state_pair(page, NR_DIRTY, NR_DIRTIED, 1);
 	if (likely(m->bdi != NULL)) {
 		bdi_stat_add(m->bdi, BDI_RECLAIMABLE, 1);
 		bdi_stat_add(m->bdi, BDI_DIRTIED, 1);

@@ -64,8 +64,8 @@ struct mapping_ops {
 	 */
 	int (*direct_map)(struct mapping *m, u64 pos, u64 len, struct dio_extent *out);
 	/*
-	 * A shared mapping is about to make the page writable: reserve space, mark dirty. NULL:
-	 * just set dirty.
+	 * A shared mapping is about to make a page without PG_homed writable: as write_begin. NULL:
+	 * write_begin is asked for what of the page lies in the file. => truncate_lock shared
 	 */
 	int (*page_mkwrite)(struct mapping *m, struct page *page);
 	/*

@@ -145,9 +145,10 @@ int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp
 		page_put(page);
 		return err;
 	}
-	mod_lruvec_state(page, NR_FILE_PAGES, 1);
 	if (mapping_is_shmem(m))
-		mod_lruvec_state(page, NR_SHMEM, 1);
+		mod_lruvec_state_pair(page, NR_FILE_PAGES, NR_SHMEM, 1);
+	else
+		mod_lruvec_state(page, NR_FILE_PAGES, 1);
 	lru_add(page);
 	return 0;
 }
@@ -155,10 +156,12 @@ int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp
 /* What is left to do when the index has let go of a page. => its reference is still there */
 static inline void left_index(struct mapping *m, struct page *page, bool dirty)
 {
+	if (mapping_is_shmem(m)) {
+		mod_lruvec_state_pair(page, NR_FILE_PAGES, NR_SHMEM, -1);
+		return;
+	}
 	mod_lruvec_state(page, NR_FILE_PAGES, -1);
-	if (mapping_is_shmem(m))
-		mod_lruvec_state(page, NR_SHMEM, -1);
-	else if (dirty)
+	if (dirty)
 		mapping_account_cleaned(m, page);
 	if (page_test(page, PG_private) && m->ops && m->ops->page_gone)
 		m->ops->page_gone(m, page);

@@ -326,22 +326,38 @@ void pcp_drain_all(void)
 
 /* ---- zone counters ---- */
 
-void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta)
+/* => preemption off */
+static __always_inline void mod_state_here(struct zone *zone, struct pcp *pcp,
+					   enum zone_stat_item item, long delta)
 {
-	struct pcp *pcp;
-	long v;
-
-	preempt_disable();
-	pcp = &pcp_block[smp_processor_id()][zone->seq];
 	/*
 	 * An interrupt may add to the same delta between our read and our add: harmless, both adds
 	 * are one instruction and s16 has room for a few thresholds.
 	 */
-	v = pcp->vm_stat_diff[item] + delta;
+	long v = pcp->vm_stat_diff[item] + delta;
+
 	if (likely(v <= (long)pcp->stat_threshold && v >= -(long)pcp->stat_threshold))
 		local_add16(&pcp->vm_stat_diff[item], (s16)delta);
 	else
 		atomic_long_add(delta, &zone->vm_stat[item]);
+}
+
+void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta)
+{
+	preempt_disable();
+	mod_state_here(zone, &pcp_block[smp_processor_id()][zone->seq], item, delta);
+	preempt_enable();
+}
+
+void mod_zone_state_pair(struct zone *zone, enum zone_stat_item a, enum zone_stat_item b,
+			 long delta)
+{
+	struct pcp *pcp;
+
+	preempt_disable();
+	pcp = &pcp_block[smp_processor_id()][zone->seq];
+	mod_state_here(zone, pcp, a, delta);
+	mod_state_here(zone, pcp, b, delta);
 	preempt_enable();
 }
 

@@ -197,6 +197,9 @@ int node_distance(int a, int b);
 
 /* Zone counters: bounded drift (per-CPU deltas); _exact adds every CPU's delta. */
 void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta);
+/* Two items by the same amount, for little more than the price of one. */
+void mod_zone_state_pair(struct zone *zone, enum zone_stat_item a, enum zone_stat_item b,
+			 long delta);
 /* one read, negatives read 0 */
 unsigned long zone_state(struct zone *zone, enum zone_stat_item item);
 unsigned long zone_state_exact(struct zone *zone, enum zone_stat_item item);
@@ -204,6 +207,8 @@ unsigned long global_zone_state(enum zone_stat_item item);
 unsigned long node_zone_state(int node, enum zone_stat_item item);
 /* LRU and memory-group aware form; for pages charged to a group. */
 void mod_lruvec_state(struct page *page, enum zone_stat_item item, long delta);
+void mod_lruvec_state_pair(struct page *page, enum zone_stat_item a, enum zone_stat_item b,
+			   long delta);
 
 /* Watermark test of facts (pure): order, mark, class, flags ALLOC_*. */
 #define ALLOC_HIGH 0x20u

@@ -52,9 +52,11 @@ struct vm_file_ops { /* file references, given by fs at boot (upward hook) */
 	void (*describe)(struct file *f, char *buf, size_t n, dev_t *dev, u64 *ino);
 	/* The rest may be NULL. VM_READ | VM_WRITE as the file was opened (NULL: both). */
 	u32 (*modes)(struct file *f);
-	int (*fsync)(struct file *f, u64 from, u64 to); /* msync(MS_SYNC): 0 or -errno */
-	void (*accessed)(struct file *f);		/* mmap: access time */
-	struct ra_state *(*readahead)(struct file *f);	/* of faults */
+	int (*fsync)(struct file *f, u64 from,
+		     u64 to);		  /* msync(MS_SYNC), bytes [from, to]: 0 or -errno */
+	void (*accessed)(struct file *f); /* mmap: access time */
+	struct ra_state *(*readahead)(struct file *f); /* of faults */
+	void (*written)(struct file *f); /* a page became writable in a shared mapping */
 };
 extern const struct vm_file_ops *vm_file_ops;
 
@@ -103,7 +105,7 @@ struct aspace {
 	unsigned long rlimit_as, rlimit_data, rlimit_stack, rlimit_memlock; /* bytes; set by sys */
 	struct file *exe_file;
 	u64 auxv[48];
-	void *aio; /* sys/aio.c: contexts of asynchronous I/O */
+	void *aio;	       /* sys/aio.c: contexts of asynchronous I/O */
 	struct list_head node; /* all address spaces (OOM, debug) */
 	bool oom_reaped;
 };

@@ -16,7 +16,6 @@
  * Replacing an entry: clear, flush, set, so that no processor ever writes to the old page after the
  * new one is visible.
  */
-#include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
 #include "mm/vm/fault.h"
@@ -103,7 +102,7 @@ static int shared_write(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e
 	err = shared_write_locked(vma, addr, pte, e, page);
 	up_read(&m->truncate_lock);
 	page_put(page);
-	balance_dirty_pages_ratelimited(m);
+	file_written(vma);
 	return err;
 }
 

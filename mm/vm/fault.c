@@ -26,7 +26,6 @@
 #include "arch/trap.h"
 #include "arch/uaccess.h"
 #include "mm/cache/readahead.h"
-#include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
 #include "mm/vm/fault.h"
@@ -272,7 +271,7 @@ static int page_home(struct mapping *m, struct page *page)
 
 	if (m->ops->page_mkwrite)
 		return m->ops->page_mkwrite(m, page);
-	if (page_test(page, PG_homed) || !m->ops->write_begin)
+	if (!m->ops->write_begin)
 		return 0;
 	if (pos >= size)
 		return -EIO;
@@ -287,7 +286,7 @@ int file_page_mkwrite_begin(struct mapping *m, struct page *page)
 		page_lock(page); /* no writing begins before the entry is there to be found */
 		page_wait_writeback(page);
 	}
-	if (!(m->flags & MAPF_SHMEM) && m->ops)
+	if (!page_test(page, PG_homed) && !(m->flags & MAPF_SHMEM) && m->ops)
 		err = page_home(m, page);
 	if (likely(!err))
 		pagecache_set_dirty(page);
@@ -357,9 +356,8 @@ static int file_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned 
 	down_read(&m->truncate_lock);
 	err = file_fault_locked(vma, addr, pte, flags);
 	up_read(&m->truncate_lock);
-	/* The brake comes after all locks but the address space's own, held shared. */
 	if ((flags & FAULT_WRITE) && (vma->flags & VM_SHARED))
-		balance_dirty_pages_ratelimited(m);
+		file_written(vma);
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #define MM_VM_INTERNAL_H
 
 #include "lib/err.h"
+#include "mm/cache/writeback.h"
 #include "mm/debug/vmstat.h"
 #include "mm/vm/aspace.h"
 #include "mm/vm/rmap.h"
@@ -209,6 +210,20 @@ static inline void vm_file_get(struct file *f)
 {
 	if (f)
 		vm_file_ops->get(f);
+}
+/*
+ * A page of a shared mapping became writable: modification time, and the brake. => no lock but the
+ * address space's, shared
+ */
+static inline void file_written(struct vma *vma)
+{
+	struct mapping *m = vma->mapping;
+
+	if (!m->bdi)
+		return;
+	if (vma->file && vm_file_ops->written)
+		vm_file_ops->written(vma->file);
+	balance_dirty_pages_ratelimited(m);
 }
 static inline void vm_file_put(struct file *f)
 {

@@ -356,7 +356,7 @@ int vm_msync(unsigned long addr, size_t len, int flags)
 			file = vma->file;
 			vm_file_get(file);
 			from = (u64)vma_index(vma, addr) << PAGE_SHIFT;
-			to = from + (min(end, vma->end) - addr);
+			to = from + (min(end, vma->end) - addr) - 1;
 		}
 		addr = vma->end;
 		up_read(&mm->lock);
