@@ -204,3 +204,13 @@ def test_refused(boot, image, option, line):
                clock="wall", append="loglevel=5 seed=1")
     assert len(re.findall(line, run.text)) == 1
     assert "2048 vda" in run.text and "vdb" not in run.text
+
+
+@pytest.mark.parametrize("debug,cpus", [(False, 1), (False, 4), (True, 2)], ids=["1", "4", "debug-2"])
+def test_aio(boot, image, debug, cpus):
+    """io_submit past the cache: right bytes, and programs that end with requests in flight leave nothing."""
+    run = boot(autorun="/lab/mark aio aiodisk /dev/vda; echo 3 > /proc/sys/vm/drop_caches; "
+                       "/lab/mark nr cat /proc/sys/fs/aio-nr", disks=[image("d", 8 * MIB)],
+               debug=debug, cpus=cpus, clock="wall")
+    assert run.section("aio").endswith("\n0 wrong\n"), run.section("aio")
+    assert run.section("nr") == "0\n"
