@@ -281,7 +281,7 @@ static struct superblock *get_super(const struct fs_type *t, const char *source,
 {
 	struct superblock *sb;
 
-	flags &= MS_RDONLY | MS_SYNCHRONOUS | MS_MANDLOCK | MS_DIRSYNC;
+	flags &= MS_RDONLY | MS_SYNCHRONOUS | MS_MANDLOCK | MS_DIRSYNC | MS_SILENT;
 	if (t->flags & FS_NODEV) {
 		sb = t->mount(t, source, flags, data);
 		if (!IS_ERR(sb))

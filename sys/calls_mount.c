@@ -48,7 +48,7 @@ SYSCALL(mount)
 			data = NULL;
 	}
 	if (!err)
-		err = vfs_mount(source, dir, type, flags & ~MS_SILENT, data);
+		err = vfs_mount(source, dir, type, flags, data);
 	kfree(source);
 	kfree(dir);
 	kfree(type);
