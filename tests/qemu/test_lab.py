@@ -11,7 +11,7 @@ from conftest import ROOT
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 from lablib import doc001, records  # noqa: E402
 
-SHORT = "writers=4 seconds=3 warm=4 total=256M disk=bw:size=512M,bw=40M,discard limit=48M"
+SHORT = "writers=4 seconds=3 warm=4 total=960M keep=128M disk=bw:size=1G,bw=40M,discard limit=48M"
 
 
 def test_list_and_about(boot):

@@ -13,13 +13,13 @@ SUBTITLE = ("Wu Fengguang, patch 16 of 35 of “IO-less dirty throttling” v4, 
 SIDES = {0: "before", 1: "as posted", 2: "ours"}
 HZ = 1000
 
-DISK = "bw:size=4G,bw=100M,discard"
+DISK = "bw:size=42G,bw=100M,discard"
 MACHINE = {"mem": "4G"}
 
 
 def plan(quick=False, runs=0, sides=(0, 1, 2)):
     """The runs, in order. Full: 5 seeds where spread matters."""
-    base = {"disk": DISK, "seconds": 20 if quick else 60, "warm": 30 if quick else 40}
+    base = {"disk": DISK, "seconds": 20 if quick else 60, "warm": 45 if quick else 60}
     many = runs or (2 if quick else 5)
     few = runs or (1 if quick else 3)
     jobs = []
@@ -34,7 +34,7 @@ def plan(quick=False, runs=0, sides=(0, 1, 2)):
         add("B128", list(sides), few, writers=128)
     add("A", two, few, writers=1)
     for n in (2, 16, 64) if quick else (1, 2, 4, 8, 16, 32, 64, 128, 256):
-        add(f"C{n}", [1] if quick else two, 1, writers=n, warm=base["warm"] + (0 if quick else 20))
+        add(f"C{n}", [1] if quick else two, 1, writers=n, warm=base["warm"])
     add("D", two, 1, writers=100, limit="80M")
     # The same side and seed again: its console must be the same to the byte.
     jobs.append(Job("B100", 1, 1, dict(base, writers=100), twin="-again", **MACHINE))

@@ -44,13 +44,15 @@ static const char about[] =
 static const struct lab_key keys[] = {
 	{ "writers", "100", "processes, each with its own file" },
 	{ "seconds", "60", "of measurement" },
-	{ "warm", "40", "seconds before it" },
+	{ "warm", "60", "seconds before it" },
 	{ "block", "64K", "bytes of one write(2)" },
-	{ "total", "2G", "bytes of all files together; each is written again and again" },
+	{ "total", "40G", "bytes of all files together: then each begins again" },
+	{ "keep", "2G",
+	  "of all files together stays in the cache behind the writers; 0: everything" },
 	{ "think", "0", "microseconds a writer waits between two writes" },
 	{ "stagger", "50000", "microseconds over which the starts are spread, by seed" },
 	{ "seed", "1", "of the spread and of the data" },
-	{ "disk", "bw:size=4G,bw=100M,discard", "the model; none: use dir as it is" },
+	{ "disk", "bw:size=42G,bw=100M,discard", "the model; none: use dir as it is" },
 	{ "dir", "/mnt", "where it is mounted" },
 	{ "dirty_ratio", "20", "per cent of dirtyable memory" },
 	{ "background_ratio", "10", "per cent" },
@@ -229,6 +231,7 @@ static int run(struct lab *lab)
 		return 2;
 	}
 	w.file_bytes = lab_number(lab, "total") / w.nr / w.block * w.block;
+	w.keep_bytes = lab_number(lab, "keep") / w.nr;
 	if (limits(lab) < 0 || lab_disk(lab, lab_text(lab, "disk"), w.dir) < 0)
 		return 1;
 	lab_provenance(lab);

@@ -112,6 +112,7 @@ struct writers {
 	unsigned int nr;
 	unsigned long block;	  /* bytes of one write(2) */
 	unsigned long file_bytes; /* then from the start again */
+	unsigned long keep_bytes; /* cache farther behind is dropped (clean by then); 0: none is */
 	unsigned long think_us;	  /* pause between two writes */
 	unsigned long stagger_us; /* each starts after a random part of this */
 	uint64_t seed;

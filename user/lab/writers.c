@@ -2,9 +2,12 @@
 /*
  * writers.c - processes that dirty page cache, each in its own file: what a hundred `dd` do.
  *
- * A writer writes blocks to the end of its share, then from the start again, so that the load has
- * no end and the disk a bounded size. It counts its bytes in memory shared with its parent and looks
- * there whether to stop. Plain system calls: the same load runs on Linux.
+ * A writer appends blocks to the end of its share of the disk, then begins again. The share should be
+ * larger than what a run writes: one who comes round to pages that are still dirty makes no new
+ * ones, is not held by anybody, and only burns CPU time. Cache that lies keep_bytes behind is dropped
+ * (it was written long ago), so memory stays as it is without any reclaim in the picture. A writer
+ * counts its bytes in memory shared with its parent and looks there whether to stop. Plain system
+ * calls: the same load runs on Linux.
  */
 #include "frame.h"
 #include <sys/mman.h>
@@ -29,10 +32,21 @@ static void nap(unsigned long us)
 	raw3(SYS_nanosleep, (long)&t, 0, 0);
 }
 
+/* Drops whole pieces of DROP bytes that end keep_bytes before `at`. => how far it is dropped now */
+#define DROP (1ul << 20)
+static unsigned long drop_behind(const struct writers *w, int fd, unsigned long dropped,
+				 unsigned long at)
+{
+	if (!w->keep_bytes || at < dropped + w->keep_bytes + DROP)
+		return dropped;
+	posix_fadvise(fd, (off_t)dropped, DROP, POSIX_FADV_DONTNEED);
+	return dropped + DROP;
+}
+
 static void writer(const struct writers *w, unsigned int i)
 {
 	uint64_t seed = w->seed + i;
-	unsigned long at = 0;
+	unsigned long at = 0, dropped = 0;
 	char path[256], *block = malloc(w->block);
 	int fd;
 
@@ -57,8 +71,9 @@ static void writer(const struct writers *w, unsigned int i)
 		}
 		w->shared->bytes[i] += (unsigned long long)n;
 		at += (unsigned long)n;
+		dropped = drop_behind(w, fd, dropped, at);
 		if (at + w->block > w->file_bytes)
-			at = 0;
+			at = dropped = 0;
 		if (w->think_us)
 			nap(w->think_us);
 	}
