@@ -159,31 +159,22 @@ static unsigned long start_window(struct mapping *m, const struct ra_state *ra)
 void readahead_miss(struct mapping *m, struct ra_state *ra, unsigned long index, unsigned long nr)
 {
 	struct ra_view view = { next_hole, run_before, m };
-	struct ra_state once;
-	u32 max;
+	u32 max = readahead_max(m, ra ? ra->mode : RA_NORMAL);
+	struct ra_state next;
 
 	if (!m->ops || !m->ops->read_page)
 		return;
-	if (!ra) { /* nobody's state: what is wanted, no more */
-		start_locked(m, index, nr, ~0ul);
-		return;
-	}
-	max = readahead_max(m, ra->mode);
-	if (!max) {
+	if (!ra || !max) { /* nobody's state: what is wanted, in pieces */
 		start_locked(m, index, min(nr, (unsigned long)RA_DEFAULT_PAGES), ~0ul);
 		return;
 	}
-	once = *ra;
-	if (!ra_window_miss(&once, index, nr, max, &view)) {
-		/* Random reads leave the window of a stream beside them alone. */
-		start_locked(m, index, nr, ~0ul);
-		return;
+	next = *ra;
+	if (ra_window_miss(&next, index, nr, max, &view)) {
+		*ra = next;
+		start_window(m, ra);
+	} else { /* random: the window of a stream beside it stays as it is */
+		start_locked(m, index, min(nr, (unsigned long)max), ~0ul);
 	}
-	*ra = once;
-	start_window(m, ra);
-	/* A request larger than the window: the rest of it at once. */
-	if (nr > ra->size)
-		start_locked(m, index + ra->size, nr - ra->size, ~0ul);
 }
 
 void readahead_marker(struct mapping *m, struct ra_state *ra, struct page *page,
