@@ -16,8 +16,10 @@
  */
 #include "arch/cpu.h"
 #include "arch/init.h"
+#include "drivers/blk/create.h"
 #include "kernel/show.h"
 #include "kernel/spinlock.h"
+#include "lib/err.h"
 #include "lib/string.h"
 #include "mm/kmem/slab.h"
 #include "mm/phys/page_alloc.h"
@@ -171,6 +173,56 @@ static void bench_switch(int traced)
 		note("kthread_switch", traced, 2 * rounds, 2 * rounds * ns);
 }
 
+static void put_bio(struct bio *bio)
+{
+	bio_put(bio);
+}
+
+static void write_4k(struct blk_part *part, struct page *page, u64 sector)
+{
+	struct bio *bio = bio_alloc(part, BIO_WRITE, sector, 1, GFP_KERNEL);
+
+	bio->end_io = put_bio;
+	bio_add_page(bio, page, 0, PAGE_SIZE);
+	submit_bio(bio);
+}
+
+#define PLUGGED 16 /* bios between start and finish */
+
+/* stride in sectors: 8 merges all, more none. Per run: PLUGGED bios */
+static void write_plugged(struct blk_part *part, struct page *page, u32 stride)
+{
+	struct blk_plug plug;
+
+	blk_plug_start(&plug);
+	for (u32 i = 0; i < PLUGGED; i++)
+		write_4k(part, page, (u64)i * stride);
+	blk_plug_finish(&plug);
+}
+
+/* A bio of one page from bio_alloc to bio_put, to a disk that does nothing; the RAM disk copies. */
+static void bench_bio(int traced, const char *kind, const char *name)
+{
+	struct disk *disk = disk_create(kind);
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	if (!IS_ERR(disk) && page) {
+		BENCH(name, traced, 5000, write_4k(&disk->whole, page, 64));
+		if (disk->queue) {
+			BENCH("16 plugged bios 4 KiB apart to a null disk", traced, 1000,
+			      write_plugged(&disk->whole, page, 64));
+			BENCH("16 plugged bios 4 KiB in a row to a null disk", traced, 1000,
+			      write_plugged(&disk->whole, page, 8));
+		}
+	}
+	if (!IS_ERR(disk)) {
+		disk_remove(disk);
+		disk_put(disk);
+	}
+	if (page)
+		free_page(page);
+}
+
 static int kbench_main(void *arg)
 {
 	bool was = irqoff_enabled;
@@ -189,6 +241,8 @@ static int kbench_main(void *arg)
 		bench_kmalloc(traced);
 		bench_kmalloc_batch(traced);
 		bench_switch(traced);
+		bench_bio(traced, "null", "bio 4 KiB to a null disk");
+		bench_bio(traced, "ram:size=1M", "bio 4 KiB to a RAM disk");
 	}
 	irqoff_enabled = was;
 	complete(arg);

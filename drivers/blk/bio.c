@@ -8,6 +8,8 @@
  * sleeps until a bio in flight comes back. Bios end by themselves (the device does it), so that
  * sleep ends.
  *
+ * Each CPU keeps some of the bios it freed, up to STASH_MAX of the two small classes.
+ *
  * Invariants: a class whose reserve is not full keeps the next bio that is put. Allocation never
  * waits for reclaim. Who allocates a second bio while holding one that is not submitted could wait
  * for himself: submit first.
@@ -33,6 +35,18 @@ static struct bio_class classes[] = {
 	{ .name = "bio-64", .vecs = 64, .keep = 4 },
 	{ .name = "bio-256", .vecs = BIO_MAX_VECS, .keep = 4 },
 };
+/*
+ * Bios of the two small classes that this CPU freed last. They are freed in softirqs, where the slab
+ * has no list of the CPU to offer. Touched with IRQs off.
+ */
+#define STASH_CLASSES 2
+#define STASH_MAX 32u
+struct bio_stash {
+	struct bio *first[STASH_CLASSES];
+	u32 count[STASH_CLASSES];
+};
+static DEFINE_PER_CPU(struct bio_stash, bio_stash);
+
 static DEFINE_SPINLOCK(reserve_lock, RANK_BLK);
 static u32 missing; /* bios that the reserves lack; nonzero is the slow way */
 static DEFINE_WAIT_QUEUE(reserve_wait);
@@ -80,6 +94,41 @@ static bool reserve_give(struct bio_class *c, struct bio *bio)
 	return taken;
 }
 
+static __always_inline struct bio *stash_take(u32 class)
+{
+	struct bio_stash *s;
+	unsigned long flags;
+	struct bio *bio;
+
+	local_irq_save_l(flags, "bio_stash");
+	s = this_cpu_ptr(&bio_stash);
+	bio = s->first[class];
+	if (bio) {
+		s->first[class] = bio->next;
+		s->count[class]--;
+	}
+	local_irq_restore_l(flags, "bio_stash");
+	return bio;
+}
+
+static __always_inline bool stash_give(u32 class, struct bio *bio)
+{
+	struct bio_stash *s;
+	unsigned long flags;
+	bool taken;
+
+	local_irq_save_l(flags, "bio_stash");
+	s = this_cpu_ptr(&bio_stash);
+	taken = s->count[class] < STASH_MAX;
+	if (taken) {
+		bio->next = s->first[class];
+		s->first[class] = bio;
+		s->count[class]++;
+	}
+	local_irq_restore_l(flags, "bio_stash");
+	return taken;
+}
+
 static noinline struct bio *alloc_slow(struct bio_class *c, gfp_t gfp)
 {
 	struct bio *bio;
@@ -105,12 +154,16 @@ struct bio *bio_alloc(struct blk_part *part, enum bio_op op, u64 sector, unsigne
 		      gfp_t gfp)
 {
 	struct bio_class *c = classes;
-	struct bio *bio;
+	struct bio *bio = NULL;
 
 	ASSERT(nr_vecs <= BIO_MAX_VECS);
 	while (c->vecs < nr_vecs)
 		c++;
-	bio = slab_alloc(c->cache, (gfp & ~(__GFP_DIRECT_RECLAIM | __GFP_ZERO)) | __GFP_NOWARN);
+	if (c < classes + STASH_CLASSES)
+		bio = stash_take(c - classes);
+	if (unlikely(!bio))
+		bio = slab_alloc(c->cache,
+				 (gfp & ~(__GFP_DIRECT_RECLAIM | __GFP_ZERO)) | __GFP_NOWARN);
 	if (unlikely(!bio)) {
 		bio = alloc_slow(c, gfp);
 		if (!bio)
@@ -139,6 +192,8 @@ void bio_put(struct bio *bio)
 	struct bio_class *c = &classes[bio->size_class];
 
 	if (unlikely(READ_ONCE(missing)) && reserve_give(c, bio))
+		return;
+	if (bio->size_class < STASH_CLASSES && stash_give(bio->size_class, bio))
 		return;
 	slab_free(c->cache, bio);
 }

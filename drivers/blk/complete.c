@@ -120,6 +120,7 @@ static void account(struct request *rq, u64 now)
 static void finish(struct blk_queue *q, struct request **rqs, u32 n, u64 now)
 {
 	struct wakeups w = { 0 };
+	bool more;
 
 	spin_lock_irq_l(&q->lock, "blk_finish");
 	for (u32 i = 0; i < n; i++) {
@@ -131,16 +132,19 @@ static void finish(struct blk_queue *q, struct request **rqs, u32 n, u64 now)
 		rq->state = RQ_DONE;
 		if (state & RQ_BY_ELEVATOR && q->elv->completed)
 			q->elv->completed(q->elv_data, rq, now);
-		if (!flush_step_done_locked(q, rq, now))
+		if (likely(!rq->flush_steps) || !flush_step_done_locked(q, rq, now))
 			request_put_locked(q, rq, &w);
 	}
-	while (unlikely(flush_drain_locked(q))) {
+	while (unlikely(q->flush.draining) && flush_drain_locked(q)) {
 		spin_unlock_irq_l(&q->lock, "blk_finish");
 		spin_lock_irq_l(&q->lock, "blk_finish");
 	}
+	more = q->nr_waiting || !list_empty(&q->ready);
 	spin_unlock_irq_l(&q->lock, "blk_finish");
-	request_wake(q, &w);
-	queue_run(q);
+	if (w.any)
+		request_wake(q, &w);
+	if (more)
+		queue_run(q);
 }
 
 /*

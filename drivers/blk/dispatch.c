@@ -140,11 +140,22 @@ static u32 issue(struct disk *disk, struct request **batch, u32 n)
 	return i;
 }
 
-static noinline void arm_watchdog_locked(struct blk_queue *q)
+static void arm_watchdog_locked(struct blk_queue *q)
 {
-	struct request *oldest = list_first_entry(&q->in_driver, struct request, fifo);
+	struct request *oldest = list_first_entry_or_null(&q->in_driver, struct request, fifo);
 
-	timer_start(&q->watchdog, oldest->deadline_ns);
+	if (oldest && !timer_pending(&q->watchdog))
+		timer_start(&q->watchdog, oldest->deadline_ns);
+}
+
+/* After softirqs were let in: a driver that ends requests at once never costs a timer. */
+static noinline void arm_watchdog(struct blk_queue *q)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave_l(&q->lock, flags, "blk_watchdog");
+	arm_watchdog_locked(q);
+	spin_unlock_irqrestore_l(&q->lock, flags, "blk_watchdog");
 }
 
 /* => lock held with IRQs off by flags; the same at the end */
@@ -165,8 +176,6 @@ static void run_locked(struct blk_queue *q)
 		if (q->again)
 			q->busy = false;
 	} while (q->again);
-	if (q->nr_in_driver && !timer_pending(&q->watchdog))
-		arm_watchdog_locked(q);
 }
 
 void queue_run(struct blk_queue *q)
@@ -182,6 +191,8 @@ void queue_run(struct blk_queue *q)
 	}
 	spin_unlock_irq_l(&q->lock, "blk_run");
 	softirq_enable();
+	if (READ_ONCE(q->nr_in_driver) && unlikely(!timer_pending(&q->watchdog)))
+		arm_watchdog(q);
 }
 
 /* ---- timers ---------------------------------------------------------------------------------- */
@@ -225,8 +236,7 @@ static void watchdog_fired(struct timer *timer)
 		rq->deadline_ns = now + q->time_limit_ns;
 		list_move_tail(&rq->fifo, &q->in_driver);
 	}
-	if (rq)
-		arm_watchdog_locked(q);
+	arm_watchdog_locked(q);
 	spin_unlock_irq_l(&q->lock, "blk_watchdog");
 	if (late && q->disk->ops->timeout)
 		q->disk->ops->timeout(q->disk, late);

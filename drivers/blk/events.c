@@ -84,12 +84,12 @@ void trace_bio_queue(const struct bio *bio)
 
 void trace_rq(struct trace_event_def *def, const struct request *rq)
 {
-	u64 args[8] = { (u64)dev_text(rq->disk),
-			(u64)rwbs(rq->op, rq->flags),
-			(u64)rq->nr_sectors << SECTOR_SHIFT,
-			rq->sector,
-			rq->nr_sectors,
-			(u64)comm_text() };
+	u64 args[ARRAY_SIZE(def->fields)] = { (u64)dev_text(rq->disk),
+					      (u64)rwbs(rq->op, rq->flags),
+					      (u64)rq->nr_sectors << SECTOR_SHIFT,
+					      rq->sector,
+					      rq->nr_sectors,
+					      (u64)comm_text() };
 
 	event_record(def, args);
 }

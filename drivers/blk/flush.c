@@ -103,8 +103,6 @@ bool flush_drain_locked(struct blk_queue *q)
 	struct list_head *served = &f->waiting[f->next ^ 1];
 	u32 n = 0;
 
-	if (likely(!f->draining))
-		return false;
 	while (!list_empty(served) && n++ < FINISH_BATCH) {
 		struct request *rq = list_first_entry(served, struct request, node);
 
@@ -122,6 +120,7 @@ bool flush_drain_locked(struct blk_queue *q)
 	return false;
 }
 
+/* => rq->flush_steps is not 0 */
 bool flush_step_done_locked(struct blk_queue *q, struct request *rq, u64 now)
 {
 	if (rq == &q->flush.rq) {
@@ -129,8 +128,6 @@ bool flush_step_done_locked(struct blk_queue *q, struct request *rq, u64 now)
 		q->flush.draining = true;
 		return true;
 	}
-	if (!rq->flush_steps)
-		return false;
 	rq->flush_steps &= ~STEP_DATA;
 	advance_locked(q, rq);
 	start_flush_locked(q);

@@ -247,7 +247,7 @@ struct request *request_get_locked(struct blk_queue *q, u32 sync);
 struct wakeups {
 	u32 waiters[NR_CONGEST]; /* of the pools */
 	bool below[NR_CONGEST];	 /* "wake who waits for congestion to pass" */
-	bool empty;
+	bool empty, any;
 };
 /* => lock held. What is to be woken goes to w, for request_wake() after the unlock. */
 void request_put_locked(struct blk_queue *q, struct request *rq, struct wakeups *w);

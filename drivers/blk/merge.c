@@ -145,8 +145,6 @@ bool merge_locked(struct blk_queue *q, struct bio *bio, struct wakeups *w)
 	struct request *rq = q->last_merge;
 	int side;
 
-	if (!q->nr_waiting)
-		return false;
 	if (!rq || rq->sector + rq->nr_sectors != bio->disk_sector)
 		rq = find_back(q, bio);
 	if (!rq && q->elv->find_front)

@@ -102,7 +102,8 @@ void blk_plug_flush_current(void)
 			queue_insert_locked(q, rqs[i], now, &w);
 		spin_unlock_irq_l(&q->lock, "blk_plug");
 		blk_trace(block_unplug, trace_unplug(i - first));
-		request_wake(q, &w);
+		if (unlikely(w.any))
+			request_wake(q, &w);
 		queue_run(q);
 	}
 }

@@ -61,9 +61,10 @@ void queue_submit(struct bio *bio)
 	if (plug && merges && plug_merge(plug, bio))
 		return;
 	spin_lock_irq_l(&q->lock, "blk_queue");
-	if (merges && merge_locked(q, bio, &w)) {
+	if (merges && q->nr_waiting && merge_locked(q, bio, &w)) {
 		spin_unlock_irq_l(&q->lock, "blk_queue");
-		request_wake(q, &w);
+		if (unlikely(w.any))
+			request_wake(q, &w);
 		return;
 	}
 	rq = request_get_locked(q, bio_pool(bio));
@@ -82,7 +83,8 @@ void queue_submit(struct bio *bio)
 	}
 	queue_insert_locked(q, rq, now, &w);
 	spin_unlock_irq_l(&q->lock, "blk_queue");
-	request_wake(q, &w);
+	if (unlikely(w.any))
+		request_wake(q, &w);
 	queue_run(q);
 }
 

@@ -136,6 +136,7 @@ void request_put_locked(struct blk_queue *q, struct request *rq, struct wakeups 
 	u32 sync = rq->sync;
 	struct request_pool *pool = &q->pool[sync];
 
+	w->any = true;
 	rq->state = RQ_FREE;
 	rq->next_done = q->free;
 	q->free = rq;
