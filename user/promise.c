@@ -24,8 +24,8 @@
  * more names than its first sector holds, and a file that was promised never gets its first
  * indirect block afterwards: a file system without a journal cannot promise more than that.
  *
- * dump prints "@ PATH BYTES", then for each run of sectors that are whole "FILE FIRST N VERSION", and
- * nothing for a sector that is not.
+ * dump prints "@ PATH BYTES", then "FILE FIRST N VERSION" for each run of sectors that are whole,
+ * and nothing for a sector that is not.
  *
  * eio: WRITERS processes open FILE, each writes a part of its own; after COMMAND each calls fsync
  * twice. Every one must see EIO exactly once.

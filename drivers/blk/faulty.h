@@ -27,7 +27,7 @@ struct faulty {
 	struct list_head hung; /* (f) struct faulty_io */
 	struct timer freeze_timer;
 	struct mutex cache_mutex;
-	/* (c) struct page by sector / 8; page->private: mask of its sectors that are not on the medium */
+	/* (c) struct page by sector / 8; page->private: mask of its sectors not on the medium */
 	struct xarray cache;
 	u64 cache_pages; /* (c) */
 	u32 caching;	 /* (c) written; read anywhere: data may be in the cache */
