@@ -34,7 +34,7 @@ def test_short_run(boot, side):
     assert sum(run.hist.values()) == run.delta["sleeps"] > 0
     figures = doc001.figures(run)
     assert 36 <= figures["written_mib_s"] <= 41
-    assert figures["pmax_ms"] == 14                 # 48 MiB: 12 + 2 ticks
+    assert 12 <= figures["pmax_ms"] <= 14           # 48 MiB, less while the share settles: 12 + 2 ticks
     assert figures["min_pause_ms"] <= 7 if side else True
     assert run.machine["clock_ratio_permille"] in (999, 1000, 1001)
 
