@@ -57,7 +57,8 @@ struct model_disk {
 	struct model_store store;
 	bool mem_pages;				     /* (o) */
 	u64 served[NR_BIO_OPS], sectors[NR_BIO_OPS]; /* (l) */
-	u64 busy_ns, no_memory;			     /* (l) (t) */
+	u64 busy_ns, busy_until;		     /* (l) time with something in service */
+	u64 no_memory;				     /* (t) */
 };
 #define RQ_ARRIVED(rq) ((rq)->driver_data[0])
 #define RQ_ENDS(rq) ((rq)->driver_data[1])
@@ -135,7 +136,10 @@ static void serve_locked(struct model_disk *d, struct request *rq, u64 now)
 	d->nr_serving++;
 	d->served[rq->op]++;
 	d->sectors[rq->op] += m.nr_sectors;
-	d->busy_ns += RQ_ENDS(rq) - now;
+	if (RQ_ENDS(rq) > d->busy_until) {
+		d->busy_ns += RQ_ENDS(rq) - max_t(u64, now, d->busy_until);
+		d->busy_until = RQ_ENDS(rq);
+	}
 }
 
 static void feed_locked(struct model_disk *d)
