@@ -135,6 +135,7 @@ struct inode {
 	struct list_head sb_node;
 	struct rcu_head rcu;
 	void *private;		/* file system's, pipe, ... */
+	void *info;		/* a disk file system's own part (private may be a FIFO's pipe) */
 	struct hlist_node hash; /* by (superblock, ino): inode_get_cached */
 };
 /*

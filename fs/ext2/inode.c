@@ -93,7 +93,7 @@ int ext2_info_init(struct inode *inode)
 	mutex_init(&info->map_lock, RANK_FS_MAP, "ext2 map");
 	spin_lock_init(&info->window_lock, RANK_LEAF, "ext2 window");
 	list_init(&info->window_node);
-	inode->private = info;
+	inode->info = info;
 	return 0;
 }
 
@@ -106,7 +106,7 @@ void ext2_info_free(struct inode *inode)
 	bblock_put(&info->leaf);
 	kfree(info->meta);
 	ext2_index_free(info->index);
-	inode->private = NULL;
+	inode->info = NULL;
 	slab_free(info_cache, info);
 }
 
@@ -473,7 +473,7 @@ void ext2_evict(struct inode *inode)
 {
 	if (S_ISFIFO(inode->mode) && fifo_release)
 		fifo_release(inode);
-	if (!inode->private)
+	if (!inode->info)
 		return;
 	if (!inode->nlink && !ext2_read_only(ext2_fs(inode->sb)))
 		delete_inode(inode);

@@ -54,7 +54,7 @@ struct ext2_fs {
 };
 
 #define META_SLOTS 15u
-/* inode->private: what an ext2 inode has beyond the VFS's. */
+/* inode->info: what an ext2 inode has beyond the VFS's. */
 struct ext2_info {
 	struct inode *inode;
 	u32 data[EXT2_NBLOCKS]; /* (B) i_block; of a short symbolic link: its text */
@@ -91,7 +91,7 @@ static inline struct ext2_fs *ext2_fs(const struct superblock *sb)
 }
 static inline struct ext2_info *ext2_info(const struct inode *inode)
 {
-	return inode->private;
+	return inode->info;
 }
 static inline struct inode *ext2_owner(const struct mapping *m)
 {
@@ -156,7 +156,7 @@ void ext2_cut_beyond_end(struct inode *inode); /* homes given for a write that t
 
 /* inode.c */
 struct inode *ext2_iget(struct superblock *sb, u32 ino);
-/* Everything that follows from inode->mode; private must be set. */
+/* Everything that follows from inode->mode; info must be set. */
 void ext2_inode_ops(struct inode *inode);
 int ext2_info_init(struct inode *inode);
 void ext2_info_free(struct inode *inode);

@@ -326,6 +326,8 @@ static int read_super(struct ext2_fs *fs, u32 flags)
 	int err = bblock_read(bdev, 1, 1024, &fs->super_block);
 
 	if (err) {
+		if (err == -EFBIG) /* a device of less than two kilobytes: quietly no ext2 */
+			return -EINVAL;
 		pr_err("ext2 (%s): the superblock cannot be read (error %d)", bdev->part->name,
 		       -err);
 		return err;
