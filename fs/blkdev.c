@@ -61,7 +61,8 @@ static struct bdev *bdev_create(struct blk_part *part)
 	inode->private = bdev;
 	mapping_init(&inode->data, &bdev_mapping_ops, inode, MAPF_BDEV);
 	inode->data.bdi = &part->disk->bdi;
-	inode->data.gfp = GFP_USER; /* the kernel looks into these pages all the time */
+	/* the kernel looks into these pages all the time, also with locks of a file system held */
+	inode->data.gfp = GFP_USER & ~__GFP_FS;
 	inode->mapping = &inode->data;
 	bdev_update_size(bdev);
 	return bdev;

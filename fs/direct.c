@@ -194,6 +194,8 @@ static struct bio *new_bio(struct dio *d, struct blk_part *part, u64 sector, u64
 static void send(struct dio *d, struct bio *bio)
 {
 	atomic_inc(&d->pending);
+	if (d->write)
+		current->io_write_bytes += bio->bytes;
 	submit_bio(bio);
 }
 

@@ -44,9 +44,9 @@ ssize_t vfs_write(struct file *f, const void __user *buf, size_t n, u64 *pos)
 
 ssize_t vfs_read_kernel(struct file *f, void *buf, size_t n, u64 pos)
 {
-	if (!f->inode->mapping)
+	if (!f->mapping)
 		return -EINVAL;
-	return pagecache_read_kernel(f->inode->mapping, pos, buf, n);
+	return pagecache_read_kernel(f->mapping, pos, buf, n);
 }
 
 s64 file_no_seek(struct file *f, s64 off, int whence)
@@ -435,20 +435,25 @@ ssize_t file_direct_read(struct file *f, void __user *buf, size_t n, u64 *pos)
 
 ssize_t vfs_write_kernel(struct file *f, const void *buf, size_t n, u64 *pos)
 {
-	struct inode *inode = f->inode;
-	ssize_t ret;
+	struct mapping *m = f->mapping;
+	struct inode *inode = m ? m->owner : NULL; /* of a block device: not the node */
+	ssize_t ret = n;
 
-	if (!inode->mapping || (s64)*pos < 0 || *pos + n > S64_MAX)
+	if (!m || (s64)*pos < 0 || *pos + n > S64_MAX)
 		return -EINVAL;
 	inode_lock(inode);
-	ret = write_checks(f, n, pos);
+	if (S_ISREG(inode->mode))
+		ret = write_checks(f, n, pos);
+	else if (*pos + n > m->size)
+		ret = -ENOSPC;
 	if (ret >= 0) {
-		u64 old_size = inode->mapping->size;
+		u64 old_size = m->size;
 
-		ret = pagecache_write_kernel(inode->mapping, *pos, buf, ret);
+		ret = pagecache_write_kernel(m, *pos, buf, ret);
 		if (ret > 0) {
 			*pos += ret;
-			write_done(inode, old_size);
+			if (S_ISREG(inode->mode))
+				write_done(inode, old_size);
 		}
 	}
 	inode_unlock(inode);

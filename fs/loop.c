@@ -92,6 +92,9 @@ static int transfer(struct loop *lo, struct bio *bio)
 	u64 pos = lo->offset + (bio->disk_sector << SECTOR_SHIFT);
 	int err = 0;
 
+	if (bio->op == BIO_READ && bio->bytes > PAGE_SIZE)
+		readahead_start(lo->backing->mapping, pos >> PAGE_SHIFT,
+				PFN_UP(offset_in_page(pos) + bio->bytes));
 	if (bio->flags & BIO_PREFLUSH)
 		err = vfs_fsync(lo->backing, 1);
 	for (u32 i = 0; i < bio->nr_vecs && !err; i++) {

@@ -67,6 +67,7 @@ static inline void mapping_account_dirtied(struct mapping *m, struct page *page)
 		bdi_stat_add(m->bdi, BDI_RECLAIMABLE, 1);
 		bdi_stat_add(m->bdi, BDI_DIRTIED, 1);
 		current->nr_dirtied++;
+		current->io_write_bytes += PAGE_SIZE;
 	}
 }
 static inline void mapping_account_cleaned(struct mapping *m, struct page *page)
