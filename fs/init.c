@@ -42,6 +42,11 @@ static void written(struct file *f)
 	inode_update_mtime(f->inode);
 }
 
+static int punch(struct file *f, u64 off, u64 len)
+{
+	return vfs_fallocate(f, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off, len);
+}
+
 static const struct vm_file_ops ops = {
 	.get = file_get,
 	.put = file_put,
@@ -50,6 +55,7 @@ static const struct vm_file_ops ops = {
 	.fsync = sync_range,
 	.accessed = accessed,
 	.readahead = readahead_of,
+	.punch = punch,
 	.written = written,
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * filemap.c - read and write on the page cache.
+ * filemap.c - writing on the page cache. Reading is fileread.c.
  *
- * Problem: overwriting or reading a cached page must cost little more than the copy, and copying
- * from a program may fault on the very page that is written. Idea: no page is ever locked while
+ * Problem: overwriting a cached page must cost little more than the copy, and copying from a program
+ * may fault on the very page that is written. Idea: no page is ever locked while
  * bytes are copied. A found, uptodate page is held by a reference alone; a missing page is filled
  * while nobody else can see it and only then added to the index (if somebody was faster, his page
  * is written instead). So a fault during the copy meets no lock of ours.
@@ -22,17 +22,15 @@
  * The last form and a flusher: copy, barrier, look at PG_dirty here; take PG_dirty away (barrier),
  * then read the bytes there. So either he writes the new bytes, or the page is dirty again.
  *
- * What a reader may see is what POSIX lets it see: old bytes, new bytes, or both. Bytes past the
- * end of the last page are zero: fresh pages are zeroed, truncation and extension zero the tail.
+ * Bytes past the end of the last page are zero: fresh pages are zeroed, truncation and extension zero
+ * the tail.
  * Locking: writers of one file exclude each other and truncation by the owner's lock (inode->lock),
- * taken by the caller. Readers take none; a page that must be read in is made under truncate_lock
- * (shared), so that truncation cannot be overtaken.
+ * taken by the caller.
  */
 #include "arch/uaccess.h"
 #include "lib/err.h"
 #include "lib/string.h"
 #include "mm/cache/internal.h"
-#include "mm/cache/readahead.h"
 #include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
@@ -50,14 +48,6 @@ static __always_inline size_t copy_in(void *to, const void *from, size_t n, bool
 	memcpy(to, from, n);
 	return 0;
 }
-static __always_inline size_t copy_out(void *to, const void *from, size_t n, bool user)
-{
-	if (user)
-		return copy_to_user((void __user *)to, from, n);
-	memcpy(to, from, n);
-	return 0;
-}
-
 /* => the page that holds the new end is locked (SHMEM: need not be) */
 static __always_inline void grow(struct mapping *m, u64 end)
 {
@@ -381,128 +371,4 @@ ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size
 ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size_t n)
 {
 	return do_write(m, pos, buf, n, false);
-}
-
-/*
- * The page is missing, not uptodate, or the place to read on from. page: as found (reference
- * consumed) or NULL; nr: pages wanted from here on. Referenced page, NULL (past the end by now) or
- * ERR_PTR.
- */
-static noinline struct page *read_slow(struct mapping *m, struct ra_state *ra, u64 pos,
-				       unsigned long nr, struct page *page)
-{
-	unsigned long index = pos >> PAGE_SHIFT;
-
-	down_read(&m->truncate_lock);
-	if ((pos & PAGE_MASK) < READ_ONCE(m->size)) {
-		if (!page) {
-			readahead_miss(m, ra, index, nr);
-			page = mapping_find_get(m, index);
-		}
-		if (page && page_test(page, PG_readahead))
-			readahead_marker(m, ra, page, index, nr);
-		if (!page || !page_test(page, PG_uptodate)) {
-			if (page)
-				page_put(page);
-			page = pagecache_get(m, index, 0);
-		}
-	} else if (page) {
-		page_put(page);
-		page = NULL;
-	}
-	up_read(&m->truncate_lock);
-	return page;
-}
-
-static noinline size_t read_hole(char *to, size_t n, bool user)
-{
-	if (user)
-		return clear_user((void __user *)to, n);
-	memset(to, 0, n);
-	return 0;
-}
-
-#define READ_FLAGS (BIT(PG_uptodate) | BIT(PG_readahead))
-
-static __always_inline ssize_t do_read(struct mapping *m, struct ra_state *ra, u64 pos, char *buf,
-				       size_t n, bool user)
-{
-	u64 size = READ_ONCE(m->size);
-	size_t done = 0, left;
-
-	if (pos >= size)
-		return 0;
-	n = min(n, size - pos);
-	while (done < n) {
-		unsigned int off = offset_in_page(pos);
-		size_t bytes = min(n - done, PAGE_SIZE - off);
-		struct page *page = mapping_find_get(m, pos >> PAGE_SHIFT);
-
-		if (unlikely(page ? (READ_ONCE(page->flags) & READ_FLAGS) != BIT(PG_uptodate)
-				  : !mapping_is_shmem(m))) {
-			page = read_slow(m, ra, pos, PFN_UP(off + n - done), page);
-			if (IS_ERR(page))
-				return done ? (ssize_t)done : PTR_ERR(page);
-		}
-		if (likely(page)) {
-			char *va = page_kmap(page);
-
-			left = copy_out(buf + done, va + off, bytes, user);
-			page_kunmap(va);
-			if (unlikely(!page_test(page, PG_referenced)))
-				page_set(page, PG_referenced);
-			page_put(page);
-		} else {
-			left = read_hole(buf + done, bytes, user);
-		}
-		done += bytes - left;
-		pos += bytes;
-		if (unlikely(left))
-			return done ? (ssize_t)done : -EFAULT;
-		cond_resched();
-	}
-	if (ra)
-		ra->prev = (pos - 1) >> PAGE_SHIFT;
-	return done;
-}
-
-static noinline ssize_t read_many(struct mapping *m, struct ra_state *ra, u64 pos, void __user *buf,
-				  size_t n)
-{
-	return do_read(m, ra, pos, (char *)buf, n, true);
-}
-
-ssize_t pagecache_read(struct mapping *m, u64 pos, void __user *buf, size_t n)
-{
-	return read_many(m, NULL, pos, buf, n);
-}
-
-/* The plainest read, without a loop: within one page that is there, and within the file. */
-ssize_t pagecache_read_ra(struct mapping *m, struct ra_state *ra, u64 pos, void __user *buf,
-			  size_t n)
-{
-	unsigned int off = offset_in_page(pos);
-	struct page *page;
-	size_t left;
-
-	if (n - 1 >= PAGE_SIZE - off || pos + n > READ_ONCE(m->size))
-		return read_many(m, ra, pos, buf, n);
-	page = mapping_find_get(m, pos >> PAGE_SHIFT);
-	if (unlikely(!page))
-		return read_many(m, ra, pos, buf, n);
-	if (unlikely((READ_ONCE(page->flags) & READ_FLAGS) != BIT(PG_uptodate))) {
-		page_put(page);
-		return read_many(m, ra, pos, buf, n);
-	}
-	left = copy_to_user(buf, (char *)page_kmap(page) + off, n);
-	if (unlikely(!page_test(page, PG_referenced)))
-		page_set(page, PG_referenced);
-	page_put(page);
-	ra->prev = pos >> PAGE_SHIFT;
-	return likely(!left) ? (ssize_t)n : read_many(m, ra, pos, buf, n);
-}
-
-ssize_t pagecache_read_kernel(struct mapping *m, u64 pos, void *buf, size_t n)
-{
-	return do_read(m, NULL, pos, buf, n, false);
 }

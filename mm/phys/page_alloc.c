@@ -255,7 +255,7 @@ static void wake_kswapds(const struct alloc_context *ac)
 		pressure_ops->wake_kswapd(zr->zone, ac->order, ac->class);
 }
 
-static u32 slow_flags(gfp_t gfp)
+static u32 slow_flags(gfp_t gfp, u32 round)
 {
 	struct thread *me = current;
 	u32 flags = 0;
@@ -268,6 +268,12 @@ static u32 slow_flags(gfp_t gfp)
 		flags |= ALLOC_HARDER;
 	if (gfp & __GFP_NOMEMALLOC)
 		return flags;
+	/* Who writes dirty pages makes memory free: he may not fail for want of a little. */
+	if (me && !in_interrupt() && (me->flags & TF_FLUSHER)) {
+		flags |= ALLOC_HIGH | ALLOC_HARDER;
+		if (round && !(me->flags & TF_NOIO))
+			flags |= ALLOC_NO_WATERMARKS;
+	}
 	if (gfp & __GFP_MEMALLOC)
 		flags |= ALLOC_NO_WATERMARKS;
 	else if (me && !in_interrupt() && (me->flags & (TF_MEMALLOC | TF_OOM_VICTIM)))
@@ -333,7 +339,7 @@ static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
 	for (u32 round = 0;; round++) {
 		bool progress;
 
-		ac->flags = slow_flags(gfp);
+		ac->flags = slow_flags(gfp, round);
 		page = get_page(ac);
 		if (page)
 			return page;
@@ -356,6 +362,8 @@ static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
 			break;
 		if (progress && round < MAX_FUTILE_ROUNDS)
 			continue;
+		if ((current->flags & TF_FLUSHER) && !round)
+			continue; /* once more, with the reserves */
 		if (pressure_ops && pressure_ops->worth_waiting && ac->order <= 3 &&
 		    !(current->flags & TF_OOM_VICTIM) && pressure_ops->worth_waiting(gfp)) {
 			round = 0;

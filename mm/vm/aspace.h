@@ -55,7 +55,8 @@ struct vm_file_ops { /* file references, given by fs at boot (upward hook) */
 	int (*fsync)(struct file *f, u64 from,
 		     u64 to);		  /* msync(MS_SYNC), bytes [from, to]: 0 or -errno */
 	void (*accessed)(struct file *f); /* mmap: access time */
-	struct ra_state *(*readahead)(struct file *f); /* of faults */
+	struct ra_state *(*readahead)(struct file *f);	/* of faults */
+	int (*punch)(struct file *f, u64 off, u64 len); /* MADV_REMOVE: a hole */
 	void (*written)(struct file *f); /* a page became writable in a shared mapping */
 };
 extern const struct vm_file_ops *vm_file_ops;

@@ -86,6 +86,7 @@ static int advise_remove(struct aspace *mm, struct vma *vma, unsigned long start
 	struct mapping *m = vma->mapping;
 	struct file *file = vma->file;
 	u64 from, to;
+	int err = 0;
 
 	if (vma->flags & VM_LOCKED)
 		return -EINVAL;
@@ -93,20 +94,23 @@ static int advise_remove(struct aspace *mm, struct vma *vma, unsigned long start
 		return -EINVAL;
 	if ((vma->flags & (VM_SHARED | VM_WRITE)) != (VM_SHARED | VM_WRITE))
 		return -EACCES;
-	if (!(m->flags & MAPF_SHMEM))
+	if (!(m->flags & MAPF_SHMEM) && (!file || !vm_file_ops->punch))
 		return -EOPNOTSUPP;
 	from = (u64)vma_index(vma, start) << PAGE_SHIFT;
 	to = from + (end - start);
 	if (file) {
 		vm_file_get(file);
 		up_read(&mm->lock);
-		pagecache_punch(m, from, to);
+		if (m->flags & MAPF_SHMEM)
+			pagecache_punch(m, from, to);
+		else
+			err = vm_file_ops->punch(file, from, to - from);
 		vm_file_put(file);
 		down_read(&mm->lock);
 	} else {
 		pagecache_punch(m, from, to); /* the VMA keeps the object; lock order allows it */
 	}
-	return 0;
+	return err;
 }
 
 /* Actions on pages. => lock shared */
