@@ -15,6 +15,7 @@
  *	c F D         file F ("f" F) is about to be made in D      (D = -1: DIR itself)
  *	w F FIRST N V sectors of F are about to be written, version V
  *	s F           fsync or fdatasync of F succeeded            S     syncfs succeeded
+ *	y F FIRST N   these sectors alone: msync, or a write with O_DSYNC
  *	r F D G       F is about to be renamed into D, to the name of number G
  *	u F           F is about to be unlinked
  *	x F           a write failed for want of space: F promises nothing any more
@@ -30,9 +31,11 @@
  * eio: WRITERS processes open FILE, each writes a part of its own; after COMMAND each calls fsync
  * twice. Every one must see EIO exactly once.
  */
+#define _GNU_SOURCE
 #include "lab.h"
 #include <stdarg.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -76,6 +79,13 @@ static void finish(const char *what)
 {
 	note("e %s %s\n", what, strerror(errno));
 	exit(0);
+}
+
+/* A store found no page: the disk has failed. */
+static void bus_error(int signal)
+{
+	errno = EIO;
+	finish("a store");
 }
 
 static void sector(char *out, int f, int s, int version)
@@ -143,7 +153,7 @@ static void sync_dir(int d)
 
 static void write_sectors(int f, int fd, int first, int n)
 {
-	static char buf[LARGE * 512];
+	static char buf[LARGE * 512] __attribute__((aligned(4096)));
 	int version = ++files[f].version;
 
 	for (int i = 0; i < n; i++)
@@ -212,16 +222,44 @@ static void append(void)
 	close(fd);
 }
 
+/* By stores to a shared mapping. => msync was asked for and succeeded */
+static bool store_sectors(int f, int fd, int first, int n)
+{
+	int version = ++files[f].version, from = first / 8 * 8;
+	size_t bytes = (first + n - from) * 512L;
+	char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, from * 512L);
+	bool sync = rnd(2);
+
+	if (map == MAP_FAILED)
+		finish("mmap");
+	note("w %d %d %d %d\n", f, first, n, version);
+	for (int i = 0; i < n; i++)
+		sector(map + (first + i - from) * 512, f, first + i, version);
+	if (sync && msync(map, bytes, MS_SYNC))
+		finish("msync");
+	munmap(map, bytes);
+	return sync;
+}
+
 static void overwrite(void)
 {
-	int f = any_file(-1), fd, first, n;
+	static const int how[8] = { 0, 0, 0, 0, O_DSYNC, O_DIRECT, O_DIRECT, -1 };
+	int f = any_file(-1), fd, first, n, flags = how[rnd(8)];
 
 	if (f < 0)
 		return;
 	first = rnd(files[f].sectors);
 	n = 1 + rnd(files[f].sectors - first);
-	fd = open_file(f, O_WRONLY);
-	write_sectors(f, fd, first, n > 40 ? 40 : n);
+	n = n > 40 ? 40 : n;
+	fd = open_file(f, flags < 0 ? O_RDWR : O_WRONLY | flags);
+	if (flags < 0) {
+		if (store_sectors(f, fd, first, n))
+			note("y %d %d %d\n", f, first, n);
+	} else {
+		write_sectors(f, fd, first, n);
+		if (flags == O_DSYNC)
+			note("y %d %d %d\n", f, first, n);
+	}
 	if (rnd(2))
 		sync_file(f, fd);
 	close(fd);
@@ -348,6 +386,7 @@ static int load(char **argv)
 		perror("promise");
 		return 2;
 	}
+	signal(SIGBUS, bus_error);
 	for (int d = 0; d < 4; d++)
 		make_dir();
 	for (long n = strtol(argv[4], NULL, 10); n > 0; n--)

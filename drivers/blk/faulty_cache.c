@@ -210,6 +210,10 @@ int cache_write(struct faulty *f, struct bio *bio)
 	int err = 0;
 
 	mutex_lock(&f->cache_mutex);
+	if (READ_ONCE(f->frozen)) { /* while it waited for its turn */
+		mutex_unlock(&f->cache_mutex);
+		return -ESHUTDOWN;
+	}
 	WRITE_ONCE(f->caching, 1);
 	if (bio->flags & BIO_PREFLUSH || f->cache_pages > CACHE_PAGES_MAX) {
 		err = write_all_locked(f);

@@ -6,6 +6,7 @@ synced itself promises nothing). Between two promises anything goes that a crash
 
 content  each sector (512 bytes) below the promised size holds the promised version or a version
          written later; the file may be longer. A write after the promise may be there in part.
+         msync and O_DSYNC promise the sectors they cover.
 names    a promised name is there until a rename or unlink was begun. A renamed file is found under
          one of its names; if the two are in different directories, of which neither was synced,
          it may also have ended up in lost+found (there is no journal). An unlinked file promises
@@ -14,6 +15,8 @@ names    a promised name is there until a rename or unlink was begun. A renamed 
 """
 import os
 import subprocess
+
+ANYTHING = -1                       # a sector that promises nothing
 
 
 class File:
@@ -71,6 +74,13 @@ class Promises:
         if not self.files[f].void:
             self.files[f].safe = list(self.files[f].versions)
 
+    def on_y(self, f, first, n):
+        file = self.files[f]
+        if not file.void:
+            file.safe = file.safe or []
+            file.safe += [ANYTHING] * (first + n - len(file.safe))
+            file.safe[first:first + n] = file.versions[first:first + n]
+
     def on_x(self, f):
         self.files[f].void, self.files[f].safe = True, None
 
@@ -125,7 +135,7 @@ def wrong_content(found, number, file):
         return f"{size} bytes, promised {len(file.safe) * 512}"
     for s, safe in enumerate(file.safe):
         owner, version = sectors.get(s, (-1, -1))
-        if owner != number or not safe <= version <= file.versions[s]:
+        if safe != ANYTHING and (owner != number or not safe <= version <= file.versions[s]):
             return (f"sector {s}: file {owner} version {version}, promised version {safe} "
                     f"(last written {file.versions[s]})")
     return None
