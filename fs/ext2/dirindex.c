@@ -18,7 +18,10 @@
  * Pure but for the allocation; the directory's lock guards it. Source: own; the idea of a lazily
  * built index over an unordered directory is that of [Dowse01].
  */
-#include "fs/ext2/internal.h"
+#include "fs/ext2/dirindex.h"
+#include "fs/ext2/format.h"
+#include "lib/string.h"
+#include "mm/kmem/slab.h"
 
 #define MIN_SLOTS 128u
 #define MAX_SLOTS (1u << 19)

@@ -11,6 +11,7 @@
 #define FS_EXT2_INTERNAL_H
 
 #include "fs/blkdev.h"
+#include "fs/ext2/dirindex.h"
 #include "fs/ext2/format.h"
 #include "fs/internal.h"
 #include "fs/mpage.h"
@@ -183,22 +184,6 @@ int ext2_dir_make(struct inode *inode, u32 parent); /* "." and ".." */
 int ext2_dir_dotdot(struct inode *dir, struct ext2_slot *out);
 int ext2_dir_empty(struct inode *dir); /* 1, 0 or -errno */
 int ext2_dir_iterate(struct file *f, struct dir_context *ctx);
-
-/* dirindex.c */
-struct ext2_dirindex;
-struct ext2_dirindex *ext2_index_new(u32 blocks);
-void ext2_index_free(struct ext2_dirindex *ix);
-/* false: no memory, the index is to be freed */
-bool ext2_index_add(struct ext2_dirindex *ix, u32 hash, u64 pos);
-void ext2_index_del(struct ext2_dirindex *ix, u32 hash, u64 pos);
-/* The next position noted under hash; *cursor starts at 0. false: no more */
-bool ext2_index_next(const struct ext2_dirindex *ix, u32 hash, u32 *cursor, u64 *pos);
-/* A block has at most `room` bytes together (upper bound). false: no memory */
-bool ext2_index_room(struct ext2_dirindex *ix, u32 block, u32 room);
-void ext2_index_more_room(struct ext2_dirindex *ix, u32 block, u32 room);
-/* First block that may have room for need bytes, or -1. */
-s64 ext2_index_find_room(struct ext2_dirindex *ix, u32 need);
-u32 ext2_index_nr(const struct ext2_dirindex *ix);
 
 /* namei.c, file.c */
 extern const struct inode_ops ext2_dir_iops, ext2_file_iops, ext2_link_iops, ext2_special_iops;
