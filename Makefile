@@ -87,7 +87,7 @@ INITRD  := $(BUILD)/initramfs.cpio
 ISO     := $(BUILD)/quire.iso
 
 # ---- main targets ----------------------------------------------------------------------------
-.PHONY: all kernel initramfs iso run run-uefi debug test lint bench format help clean distclean \
+.PHONY: bench-disk all kernel initramfs iso run run-uefi debug test lint bench format help clean distclean \
 	FORCE soak flags user
 all: $(ELF) $(INITRD) compile_commands.json
 kernel: $(ELF)
@@ -187,6 +187,9 @@ bench: $(ELF) $(INITRD)
 lab-%: $(ELF) $(INITRD) FORCE
 	$(Q)$(PYTHON) tools/lab $* --kernel $(ELF) --initrd $(INITRD) $(if $(QUICK),--quick) \
 		$(if $(RUNS),--runs $(RUNS)) $(if $(JOBS),--jobs $(JOBS)) $(PART:%=--part %)
+bench-disk: $(ELF) user
+	$(Q)$(PYTHON) tools/linux-disk --kernel $(ELF) --out $(BUILD)/bench-disk \
+		$(if $(LINUX),--linux $(LINUX)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 # What the kernel is compiled with, for tools.
 flags:
@@ -209,6 +212,7 @@ make soak            the long tests
 make lint            floors, lone headers, cli/sti audit, style, documents
 make bench           table of instructions per operation
 make lab-001         a document's experiment: claims beside figures, HTML page in out/ (QUICK=1: minutes)
+make bench-disk      throughput of a virtio disk on host time; LINUX=1: beside Linux (downloads its kernel)
 make debug           QEMU and gdb, attached after long mode
 make format [F=file] clang-format
 make clean, distclean
