@@ -98,12 +98,13 @@ void blk_plug_flush_current(void)
 		u32 first = i;
 
 		spin_lock_irq_l(&q->lock, "blk_plug");
-		for (; i < n && rqs[i]->disk->queue == q; i++)
+		for (; i < n && i - first < INSERT_BATCH && rqs[i]->disk->queue == q; i++)
 			queue_insert_locked(q, rqs[i], now, &w);
 		spin_unlock_irq_l(&q->lock, "blk_plug");
 		blk_trace(block_unplug, trace_unplug(i - first));
 		if (unlikely(w.any))
 			request_wake(q, &w);
-		queue_run(q);
+		if (i == n || rqs[i]->disk->queue != q)
+			queue_run(q);
 	}
 }

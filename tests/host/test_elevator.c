@@ -277,9 +277,12 @@ HOST_TEST(cfq_does_not_wait_for_thinkers)
 		CHECK_EQ(take(), 8 * i);
 		now += 20 * MS;
 	}
+	CHECK_EQ(take(), -1);
+	CHECK_EQ(again, 0);
 	add(BIO_READ, 1000, 0, 1);
 	add(BIO_READ, 90000, 0, 2);
-	CHECK_EQ(take() + take(), 91000); /* both at once */
+	CHECK_EQ(take(), 1000);
+	CHECK_EQ(take(), 90000); /* at once */
 }
 
 HOST_TEST(cfq_sync_goes_before_async)
