@@ -58,6 +58,7 @@ static const struct lab_key keys[] = {
 	{ "background_ratio", "10", "per cent" },
 	{ "limit", "0",
 	  "bytes of dirty memory instead (vm.dirty_bytes; half of it is background)" },
+	{ "ramp", "1", "switch bdi_ramp: 1 as in the document's series, 0 as in 2.6.37" },
 	{ "max_pause_ms", "0", "longest pause; 0: as the document computes it from the limit" },
 	{ NULL, NULL, NULL },
 };
@@ -207,6 +208,7 @@ static int limits(const struct lab *lab)
 	/* The whole brake at the document's position, with the dirtyable memory of its time. */
 	bad |= lab_switch("dirty_throttle", 0);
 	bad |= lab_switch("dirtyable", 0);
+	bad |= lab_switch("bdi_ramp", (int)lab_number(lab, "ramp"));
 	return bad;
 }
 
