@@ -173,7 +173,10 @@ static bool fault_around(struct vma *vma, unsigned long addr, pte_t *pte, unsign
 
 		if (!page)
 			continue;
-		if (!pte_none(pte_read(pte + i)) || !page_test(page, PG_uptodate))
+		/* A page with the marker of reading ahead is left to a fault of its own. */
+		if (!pte_none(pte_read(pte + i)) ||
+		    (READ_ONCE(page->flags) & (BIT(PG_uptodate) | BIT(PG_readahead))) !=
+			    BIT(PG_uptodate))
 			continue;
 		map_file_page(vma, page, pte + i, pte_make(page_to_pfn(page), prot));
 		pages[i] = NULL;
@@ -194,7 +197,7 @@ static inline struct ra_state *vma_readahead(const struct vma *vma)
 	return vma->file && vm_file_ops->readahead ? vm_file_ops->readahead(vma->file) : NULL;
 }
 
-/* Nothing uptodate there: read ahead, then wait. */
+/* Nothing there: read ahead, then wait. */
 static noinline struct page *file_page_miss(struct vma *vma, unsigned long index)
 {
 	struct mapping *m = vma->mapping;
@@ -209,22 +212,32 @@ static noinline struct page *file_page_miss(struct vma *vma, unsigned long index
 	return pagecache_get(m, index, PCG_CREATE);
 }
 
+/* It is being read already, or has the marker of reading ahead. Consumes the reference. */
+static noinline struct page *file_page_ahead(struct vma *vma, unsigned long index,
+					     struct page *page)
+{
+	if (page_test(page, PG_readahead))
+		readahead_fault_hit(vma->mapping, vma_readahead(vma), page);
+	if (page_test(page, PG_uptodate))
+		return page;
+	page_put(page);
+	return pagecache_get(vma->mapping, index, PCG_CREATE);
+}
+
 /* The file's page, made if there is none (with the VMA's policy). */
 static struct page *file_page(struct vma *vma, unsigned long addr, unsigned long index)
 {
 	struct mapping *m = vma->mapping;
 	struct page *page = pagecache_find(m, index), *fresh = NULL;
 
-	if (page && page_test(page, PG_uptodate)) {
-		if (unlikely(page_test(page, PG_readahead)))
-			readahead_fault_hit(m, vma_readahead(vma), page);
+	if (likely(page && (READ_ONCE(page->flags) & (BIT(PG_uptodate) | BIT(PG_readahead))) ==
+				   BIT(PG_uptodate)))
 		return page;
-	}
 	if (page)
-		page_put(page);
+		return file_page_ahead(vma, index, page);
 	if (!(m->flags & MAPF_SHMEM))
 		return file_page_miss(vma, index);
-	if (!page && vma->policy)
+	if (vma->policy)
 		fresh = vma_alloc_page(vma, addr, __GFP_ZERO);
 	page = pagecache_get_with(m, index, PCG_CREATE, &fresh);
 	if (fresh)
