@@ -57,9 +57,11 @@ void dirty_compute_limits(const struct dirty_tunables *t, unsigned long dirtyabl
 	*dirty = limit;
 }
 
-u32 prop_shift(unsigned long dirty_limit)
+u32 prop_shift(unsigned long dirty_limit, u32 ramp)
 {
-	return 2 + (dirty_limit > 2 ? ilog2(dirty_limit - 1) : 0);
+	u32 log = dirty_limit > 2 ? ilog2(dirty_limit - 1) : 0;
+
+	return ramp ? max(log, 2u) - 1 : 2 + log;
 }
 
 static u64 scale(u64 v, u32 from, u32 to)

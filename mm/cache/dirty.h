@@ -44,7 +44,11 @@ struct prop_local {
 	u64 period; /* the global half period up to which events was halved */
 	u32 shift;
 };
-u32 prop_shift(unsigned long dirty_limit); /* 2 + ilog2(limit - 1) */
+/*
+ * ramp 0: 2 + ilog2(limit - 1), as in 2.6.37; 1: ilog2(limit - 1) - 1, eight times shorter: a device's
+ * share follows its completions within about a third of the limit
+ */
+u32 prop_shift(unsigned long dirty_limit, u32 ramp);
 void prop_set_shift(struct prop_global *g, u32 shift);
 void prop_norm(const struct prop_global *g, struct prop_local *l);
 void prop_add(struct prop_global *g, struct prop_local *l, u64 n);

@@ -18,6 +18,14 @@
 DEFINE_SWITCH(dirtyable, 0, 0, 1, "001",
 	      "what counts as dirtyable memory: 0 2.6.37 (free + file, + anon with swap), 1 3.16 "
 	      "(free beyond the reserves + file)");
+/*
+ * The series of [seed-001] contains a patch for a faster ramp-up of a device's limit and stands on it:
+ * with 0 a new device reaches its whole limit only after a minute of writing at full speed.
+ */
+DEFINE_SWITCH(
+	bdi_ramp, 1, 0, 1, "001",
+	"a device's share of the dirty limit follows its completions over: 0 up to four times "
+	"the limit (2.6.37), 1 an eighth of that (the document's series)");
 
 static struct dirty_tunables tun = { .background_ratio = 10, .ratio = 20 };
 long dirty_writeback_centisecs = 500, dirty_expire_centisecs = 3000;
@@ -84,7 +92,7 @@ static void update_periods(void)
 	u32 shift;
 
 	dirty_compute_limits(&tun, dirtyable_pages(), false, &bg, &limit);
-	shift = prop_shift(limit);
+	shift = prop_shift(limit, switch_value(bdi_ramp));
 	spin_lock(&prop_lock);
 	prop_set_shift(&completions, shift);
 	prop_set_shift(&dirties, shift);

@@ -73,11 +73,14 @@ HOST_TEST(shares)
 
 HOST_TEST(period)
 {
-	CHECK_EQ(prop_shift(1ul << 17), 2 + 16); /* 2 + ilog2(dirty - 1) */
-	CHECK_EQ(prop_shift((1ul << 17) + 1), 2 + 17);
-	CHECK_EQ(prop_shift(200000), 2 + 17);
-	CHECK_EQ(prop_shift(0), 2); /* no logarithm of nothing */
-	CHECK_EQ(prop_shift(1), 2);
+	CHECK_EQ(prop_shift(1ul << 17, 0), 2 + 16); /* 2 + ilog2(dirty - 1) */
+	CHECK_EQ(prop_shift((1ul << 17) + 1, 0), 2 + 17);
+	CHECK_EQ(prop_shift(200000, 0), 2 + 17);
+	CHECK_EQ(prop_shift(200000, 1), 17 - 1);
+	CHECK_EQ(prop_shift(0, 0), 2); /* no logarithm of nothing */
+	CHECK_EQ(prop_shift(1, 0), 2);
+	CHECK_EQ(prop_shift(0, 1), 1);
+	CHECK_EQ(prop_shift(8, 1), 1);
 }
 
 static double share(const struct prop_global *g, struct prop_local *l)
