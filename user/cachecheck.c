@@ -5,8 +5,8 @@
  *
  *	cachecheck [DIR]	works in DIR (default /tmp) on files it removes
  *
- * It prints what each call answered, and bytes; nothing that may differ between two correct systems,
- * so that the output on Linux (as root) and on this kernel can be compared line by line.
+ * It prints what each call answered, and bytes; nothing that may differ between two correct
+ * systems, so that the output on Linux (as root) and on this kernel can be compared line by line.
  */
 #define _GNU_SOURCE
 #include "lab.h"

@@ -8,9 +8,9 @@
  *
  * Each worker has a file of its own, of which it keeps a copy in memory, and all share DIR/common,
  * in which page p belongs to worker p % WORKERS: it alone stores there, through its mapping or with
- * pwrite, and every page carries its owner, a generation and a checksum. A private mapping must keep
- * what it copied. The last line is "mmapcheck: OK" or names what was wrong; the exit status says
- * the same.
+ * pwrite, and every page carries its owner, a generation and a checksum. A private mapping must
+ * keep what it copied. The last line is "mmapcheck: OK" or names what was wrong; the exit status
+ * says the same.
  */
 #define _GNU_SOURCE
 #include "lab.h"
@@ -61,7 +61,7 @@ static char *path_of(const char *name, unsigned long n)
 	return path;
 }
 
-/* ---- the worker's own file -------------------------------------------------------------------- */
+/* ---- the worker's own file ----------------------------------------------------------------- */
 
 struct own {
 	unsigned long id;
@@ -194,7 +194,7 @@ static void op_private(struct own *o)
 	munmap(copy, P);
 }
 
-/* ---- the common file -------------------------------------------------------------------------- */
+/* ---- the common file ----------------------------------------------------------------------- */
 
 struct stamp { /* one page */
 	uint64_t owner, generation, fill, sum;

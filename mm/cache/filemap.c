@@ -2,8 +2,8 @@
 /*
  * filemap.c - writing on the page cache. Reading is fileread.c.
  *
- * Problem: overwriting a cached page must cost little more than the copy, and copying from a program
- * may fault on the very page that is written. Idea: no page is ever locked while
+ * Problem: overwriting a cached page must cost little more than the copy, and copying from a
+ * program may fault on the very page that is written. Idea: no page is ever locked while
  * bytes are copied. A found, uptodate page is held by a reference alone; a missing page is filled
  * while nobody else can see it and only then added to the index (if somebody was faster, his page
  * is written instead). So a fault during the copy meets no lock of ours.
@@ -22,8 +22,8 @@
  * The last form and a flusher: copy, barrier, look at PG_dirty here; take PG_dirty away (barrier),
  * then read the bytes there. So either he writes the new bytes, or the page is dirty again.
  *
- * Bytes past the end of the last page are zero: fresh pages are zeroed, truncation and extension zero
- * the tail.
+ * Bytes past the end of the last page are zero: fresh pages are zeroed, truncation and extension
+ * zero the tail.
  * Locking: writers of one file exclude each other and truncation by the owner's lock (inode->lock),
  * taken by the caller.
  */

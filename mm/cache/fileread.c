@@ -2,14 +2,15 @@
 /*
  * fileread.c - reading on the page cache.
  *
- * Problem: reading a cached page must cost little more than the copy; reading one that is not cached
- * must ask the disk for more than that page. Idea: a found, uptodate page is held by a reference
- * alone, no lock is held while bytes are copied, so a fault during the copy meets no lock of ours. A
- * missing page, or one with the marker of reading ahead, takes the slow way (readahead.c).
+ * Problem: reading a cached page must cost little more than the copy; reading one that is not
+ * cached must ask the disk for more than that page. Idea: a found, uptodate page is held by a
+ * reference alone, no lock is held while bytes are copied, so a fault during the copy meets no
+ * lock of ours. A missing page, or one with the marker of reading ahead, takes the slow way
+ * (readahead.c).
  *
  * What a reader may see is what POSIX lets it see: old bytes, new bytes, or both.
- * Locking: readers take no lock of the file; a page that must be read in is made under truncate_lock
- * (shared), so that truncation cannot be overtaken.
+ * Locking: readers take no lock of the file; a page that must be read in is made under
+ * truncate_lock (shared), so that truncation cannot be overtaken.
  */
 #include "arch/uaccess.h"
 #include "lib/err.h"

@@ -181,8 +181,8 @@ void pagecache_truncate(struct mapping *m, u64 from);
 void pagecache_punch(struct mapping *m, u64 from, u64 to); /* hole */
 /*
  * The same with truncate_lock held exclusively by the caller, who frees the blocks before he drops
- * it: so no fault reads a block, or finds a home in it, that is about to be freed. Pages cut in part
- * have lost PG_homed.
+ * it: so no fault reads a block, or finds a home in it, that is about to be freed. Pages cut in
+ * part have lost PG_homed.
  */
 void pagecache_truncate_locked(struct mapping *m, u64 from);
 void pagecache_punch_locked(struct mapping *m, u64 from, u64 to);

@@ -10,8 +10,8 @@
  *   reading                                  request lies behind the marker
  *   he reaches the marker                    the next window, twice as large, up to max: it is read
  *                                            while he still works through the rest of this one
- *   a marker that is not ours                (two readers take turns) the window begins at the first
- *                                            hole behind it, as if it were his
+ *   a marker that is not ours                (two readers take turns) the window begins at the
+ *                                            first hole behind it, as if it were his
  *   a miss, but the pages before are cached  he came here in order, through another file or while
  *                                            the state belonged to another stream: the length of
  *                                            that run is the trust he has earned

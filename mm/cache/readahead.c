@@ -10,8 +10,8 @@
  * large transfer of them.
  *
  * A mapped file has no request sizes to learn from: a miss reads the pages around it (half before,
- * half after), since code and data are used near each other; where misses outnumber hits that stops.
- * MADV_SEQUENTIAL makes faults go the way of read(2), MADV_RANDOM stops it all.
+ * half after), since code and data are used near each other; where misses outnumber hits that
+ * stops. MADV_SEQUENTIAL makes faults go the way of read(2), MADV_RANDOM stops it all.
  *
  * Locking: truncate_lock shared (the window must not be added behind a truncation); the ra_state is
  * not locked.

@@ -36,7 +36,7 @@ static inline void ra_state_init(struct ra_state *ra)
 	*ra = (struct ra_state){ .prev = ~0ul };
 }
 
-/* ---- ra_window.c: pure ------------------------------------------------------------------------ */
+/* ---- ra_window.c: pure --------------------------------------------------------------------- */
 
 /* What the policy may ask about the cache. */
 struct ra_view {
@@ -56,7 +56,7 @@ bool ra_window_miss(struct ra_state *ra, unsigned long index, unsigned long nr, 
 bool ra_window_marker(struct ra_state *ra, unsigned long index, unsigned long nr, u32 max,
 		      const struct ra_view *view);
 
-/* ---- readahead.c ------------------------------------------------------------------------------ */
+/* ---- readahead.c --------------------------------------------------------------------------- */
 
 /* Largest window of a mapping in this mode, pages; 0: its device reads nothing ahead. */
 u32 readahead_max(const struct mapping *m, u32 mode);

@@ -8,11 +8,11 @@
  * inactive list is shorter than the active one it is refilled from there. Then the shrinkers.
  * Anonymous pages are left alone; swapping comes with the full reclaim.
  *
- * Dirty pages are not written here. Where they are what is left, the flushers are told to write, and
- * the allocation waits for the device, at most 100 ms at a time: a program that writes faster than
- * its disk must become slow, not be killed. Only when no page was written for ten seconds is it over
- * with patience (reclaim_worth_waiting), and memory counts as exhausted. Whoever may not wait for
- * I/O (GFP_NOIO, the flushers themselves) takes what clean pages there are.
+ * Dirty pages are not written here. Where they are what is left, the flushers are told to write,
+ * and the allocation waits for the device, at most 100 ms at a time: a program that writes faster
+ * than its disk must become slow, not be killed. Only when no page was written for ten seconds is
+ * it over with patience (reclaim_worth_waiting), and memory counts as exhausted. Whoever may not
+ * wait for I/O (GFP_NOIO, the flushers themselves) takes what clean pages there are.
  * Locking: lru_lock for taking a batch off; nothing while pages are examined.
  */
 #include "kernel/event.h"

@@ -13,9 +13,9 @@
  * entry is looked at again, and only if it is still what it was, the new one goes in. So two
  * threads may fault on one page; one of them throws its work away.
  *
- * Shared pages of a disk's file are entered read-only until somebody writes, so that the first write
- * is noticed: the page gets its home on the disk and becomes dirty before the entry allows the
- * store; writing the page back takes the right away again (vm_page_mkclean).
+ * Shared pages of a disk's file are entered read-only until somebody writes, so that the first
+ * write is noticed: the page gets its home on the disk and becomes dirty before the entry allows
+ * the store; writing the page back takes the right away again (vm_page_mkclean).
  *
  * Locking: aspace->lock shared from the VMA lookup to the end (growing the stack takes it
  * exclusively for a moment); for file pages also the mapping's truncate_lock, so that no page is

@@ -19,9 +19,9 @@ void page_account_new_anon(struct page *page, struct vma *vma);
 /* It was not needed after all: back to the allocator. */
 void page_unset_new_anon(struct page *page, struct vma *vma);
 /*
- * A page of a shared mapping is about to become writable. The owner agrees (0; the page is dirty) or
- * not (-errno). Between begin and end the entry is set, under pt_lock, and then the page is told so
- * (file_page_written, still under it).
+ * A page of a shared mapping is about to become writable. The owner agrees (0; the page is dirty)
+ * or not (-errno). Between begin and end the entry is set, under pt_lock, and then the page is
+ * told so (file_page_written, still under it).
  * => truncate_lock shared
  */
 int file_page_mkwrite_begin(struct mapping *m, struct page *page);

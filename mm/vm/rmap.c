@@ -183,8 +183,8 @@ static int unmap_one(struct page *page, struct vma *vma, unsigned long addr, pte
 }
 
 /*
- * Hook of the page cache: reclaim wants this page. Whoever asks may hold any lock above this room's,
- * so i_mmap_lock is only tried.
+ * Hook of the page cache: reclaim wants this page. Whoever asks may hold any lock above this
+ * room's, so i_mmap_lock is only tried.
  */
 bool vm_unmap_page(struct page *page)
 {
