@@ -98,6 +98,10 @@ void bio_end(struct bio *bio, int error)
 			 ktime_get());
 		preempt_enable();
 	}
+	if (unlikely(error) && bio->op <= BIO_FLUSH && error != -ENXIO && blk_may_log())
+		pr_err("blk: %s: %s error at sector %llu, %u sectors (error %d)", bio->part->name,
+		       op_names[bio->op], (unsigned long long)bio->sector,
+		       bio->bytes >> SECTOR_SHIFT, -error);
 	bio_finish(bio, error);
 }
 

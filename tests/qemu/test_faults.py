@@ -6,7 +6,8 @@ import pytest
 
 @pytest.mark.parametrize("debug,cpus", [(False, 1), (True, 2)])
 def test_a_failing_disk(boot, debug, cpus):
-    run = boot(autorun="/lab/mark faults /lab/faults", debug=debug, cpus=cpus)
+    run = boot(autorun="/lab/mark faults /lab/faults; /lab/mark log dmesg", debug=debug, cpus=cpus,
+               append="loglevel=3 seed=1")
     text = run.section("faults")
     said = dict(line.rsplit(" ", 1) for line in text.splitlines() if re.search(r" \d+$", line))
     assert "promise: 8 of 8 writers saw EIO exactly once" in text, text
@@ -16,6 +17,7 @@ def test_a_failing_disk(boot, debug, cpus):
     assert said["read error"] != "0" and said["read again"] == "0", text
     assert said["frozen sync"] != "0", text
     assert said["removed"] == "0" and re.search(r"^0$", text, re.M), text
+    assert re.search(r"blk: faulty0: write error at sector \d+, \d+ sectors \(error 5\)", run.section("log"))
     assert len(re.findall(r"^umount (\d+)$", text, re.M)) == 2, text
 
 
