@@ -16,14 +16,13 @@
  * A walk for data integrity first marks what is dirty now (XA_TOWRITE) and then writes only marked
  * pages: a busy writer cannot keep it going.
  *
- * Tag changes: mapping->lock, IRQs off, one page a section (marking: at most 32 pages).
+ * Tag changes: mapping->lock, IRQs off, one page a section (marking: one node of the index).
  */
 #include "mm/cache/internal.h"
 #include "mm/cache/wb.h"
 #include "mm/reclaim/lruvec.h"
 
 #define WALK_BATCH 16
-#define MARK_BATCH 32
 
 DEFINE_EVENT(writeback, writeback_dirty_page, "bdi %s: owner=%lx index=%lu", "name", "ino",
 	     "index");
@@ -146,30 +145,18 @@ void mapping_set_error(struct mapping *m, int err)
 
 /* ---- the walk ----------------------------------------------------------------------------------- */
 
-/* Marks the pages that are dirty now. */
+/* Marks the pages that are dirty now, a node of the index (64 pages) at a time. */
 static void mark_towrite(struct mapping *m, unsigned long first, unsigned long last)
 {
 	unsigned long flags, index = first;
-	bool more = true;
+	bool more;
 
-	while (more) {
-		u32 n = 0;
-
+	do {
 		spin_lock_irqsave_l(&m->lock, flags, "mark_towrite");
-		while (n++ < MARK_BATCH) {
-			more = xa_find_tag(&m->pages, &index, last, XA_DIRTY);
-			if (!more)
-				break;
-			xa_set_tag(&m->pages, index, XA_TOWRITE);
-			more = index != last;
-			if (!more)
-				break;
-			index++;
-		}
-		irq_work(n);
+		more = xa_copy_tag(&m->pages, &index, last, XA_DIRTY, XA_TOWRITE);
 		spin_unlock_irqrestore_l(&m->lock, flags, "mark_towrite");
 		cond_resched();
-	}
+	} while (more && index++ < last);
 }
 
 /* The next tagged pages from *index on, referenced. false in *more: there are none behind. */

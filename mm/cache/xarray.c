@@ -301,6 +301,28 @@ void xa_set_tag(struct xarray *xa, unsigned long index, enum xa_tag tag)
 		node->tags[tag] |= BIT(off);
 }
 
+bool xa_copy_tag(struct xarray *xa, unsigned long *index, unsigned long last, enum xa_tag from,
+		 enum xa_tag to)
+{
+	struct xa_node *node, *parent;
+	u64 mask;
+
+	if (!xa_find_tag(xa, index, last, from))
+		return false;
+	node = xa_leaf(xa, *index);
+	mask = node->tags[from] & (~0ul << (*index & XA_MASK));
+	*index |= XA_MASK;
+	if (*index > last)
+		mask &= ~0ul >> (XA_MASK - (last & XA_MASK));
+	node->tags[to] |= mask;
+	for (; (parent = node->parent); node = parent) {
+		if (parent->tags[to] & BIT(node->offset))
+			break;
+		parent->tags[to] |= BIT(node->offset);
+	}
+	return true;
+}
+
 void xa_clear_tag(struct xarray *xa, unsigned long index, enum xa_tag tag)
 {
 	struct xa_node *node = xa_leaf(xa, index);

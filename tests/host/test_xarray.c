@@ -106,6 +106,21 @@ static void compare(struct xarray *xa, struct model *m)
 	}
 }
 
+/* Between index and a random end, node by node as a walk does it. */
+static void copy_tag(struct xarray *xa, struct model *m, unsigned long index, int from, int to)
+{
+	unsigned long last = host_random() % 3 ? index + host_random() % 300 : ~0ul, at = index;
+
+	if (last < index)
+		last = ~0ul;
+	while (xa_copy_tag(xa, &at, last, from, to))
+		if (at++ >= last)
+			break;
+	for (int i = 0; i < m->n; i++)
+		if (m->index[i] >= index && m->index[i] <= last && m->tags[i] & 1u << from)
+			m->tags[i] |= 1u << to;
+}
+
 HOST_TEST(xarray_model)
 {
 	for (int round = 0; round < 40; round++) {
@@ -121,7 +136,10 @@ HOST_TEST(xarray_model)
 			if (m.n && host_random() % 2)
 				index = m.index[host_random() % m.n];
 			at = model_find(&m, index);
-			switch (host_random() % 6) {
+			switch (host_random() % 7) {
+			case 6:
+				copy_tag(&xa, &m, index, tag, (tag + 1) % XA_NR_TAGS);
+				break;
 			case 0:
 			case 1:
 				CHECK_EQ(xa_store(&xa, index, item, 0), at >= 0 ? -EEXIST : 0);

@@ -467,6 +467,39 @@ KTEST(diskcache, mapping_notices_writes)
 	teardown();
 }
 
+KTEST(diskcache, broken_disk)
+{
+	struct mapping *m = setup(4 * P);
+	struct aspace *mm = enter();
+	long before = dirty_now(), s;
+	errseq_t seen;
+
+	KT_ASSERT(m && mm);
+	s = vm_mmap(NULL, m, 0, 4 * P, 3, 1, 0);
+	d->broken = 1;
+	KT_EQ(peek(s), 0xdead);
+	KT_EQ(poke(s + P, 1), -EFAULT);
+	KT_EQ(dirty_now(), before);
+	d->broken = 0;
+	KT_EQ(peek(s), 0x01010101); /* asked again */
+	KT_EQ(poke(s, 5), 0);
+	seen = errseq_sample(&m->wb_err);
+	d->broken = 1;
+	mapping_sync_range(m, 0, ~0ull);
+	KT_EQ(errseq_check_and_advance(&m->wb_err, &seen), -EIO);
+	KT_EQ(errseq_check_and_advance(&m->wb_err, &seen), 0); /* told once */
+	KT_EQ(dirty_now(), before);
+	d->broken = 0;
+	KT_EQ(peek(s), 5);
+	KT_EQ(poke(s, 6), 0);
+	KT_EQ(dirty_now(), before + 1);
+	KT_EQ(mapping_sync_range(m, 0, ~0ull), 0);
+	KT_EQ(*(u32 *)d->data, 6);
+	KT_EQ(vm_munmap(s, 4 * P), 0);
+	KT_ASSERT(!leave(mm));
+	teardown();
+}
+
 KTEST(diskcache, truncate_waits_for_the_disk)
 {
 	struct mapping *m = setup(0);
