@@ -77,6 +77,25 @@ KTEST(param, words_for_init)
 	KT_EQ(number, before);
 }
 
+/* What is named wins over the preset, wherever it stands. */
+KTEST(param, era)
+{
+	struct quire_switch *s = switch_find("dirtyable");
+	u32 before;
+
+	KT_ASSERT(s);
+	before = s->value;
+	params_parse("era=4.18");
+	KT_EQ(s->value, 1);
+	params_parse("dirtyable=1 era=2.6.37");
+	KT_EQ(s->value, 1);
+	params_parse("era=2.6.37");
+	KT_EQ(s->value, 0);
+	params_parse("era=9.9");
+	KT_EQ(s->value, 0);
+	WRITE_ONCE(s->value, before);
+}
+
 KTEST(param, switches)
 {
 	long index;
