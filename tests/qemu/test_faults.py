@@ -12,6 +12,7 @@ def test_a_failing_disk(boot, debug, cpus):
     said = dict(line.rsplit(" ", 1) for line in text.splitlines() if re.search(r" \d+$", line))
     assert "promise: 8 of 8 writers saw EIO exactly once" in text, text
     assert said["writers"] == "0", text
+    assert said["another file"] == "0", text
     assert said["first sync of the file"] != "0" and said["second"] == "0", text
     assert said["healthy disk"] == "0" and "\ninnocent\n" in text, text
     assert said["read error"] != "0" and said["read again"] == "0", text
