@@ -97,6 +97,13 @@ SHOW("/sys/kernel/quire/hz", 0444, hz_show, NULL);
 
 /* ---- devices ------------------------------------------------------------------------------------ */
 
+/* As the brake sees it, but with the exact number of dirty pages. */
+static void exact_position(struct bdi *bdi, struct wb_position *p)
+{
+	wb_position(&bdi->wb, p);
+	p->bdi_reclaimable = bdi_stat_sum(bdi, BDI_RECLAIMABLE);
+}
+
 static int wb_show(struct seq *seq)
 {
 	struct bdi *bdi;
@@ -106,7 +113,7 @@ static int wb_show(struct seq *seq)
 		const struct throttle_est *e = &bdi->wb.est;
 		struct wb_position p;
 
-		wb_position(&bdi->wb, &p);
+		exact_position(bdi, &p);
 		seq_printf(seq,
 			   "%s write_bw=%lu throttle_bw=%lu ratelimit=%lu avg_write_bw=%lu "
 			   "avg_dirty=%lu "
@@ -180,7 +187,7 @@ static int bdi_stats_show(struct seq *seq)
 	if (bdi) {
 		struct wb *wb = &bdi->wb;
 
-		wb_position(wb, &p);
+		exact_position(bdi, &p);
 		seq_printf(seq,
 			   "BdiWriteback:   %10lu kB\nBdiReclaimable: %10lu kB\n"
 			   "BdiDirtyThresh: %10lu kB\nDirtyThresh:    %10lu kB\n"
