@@ -58,7 +58,8 @@ static const struct lab_key keys[] = {
 	{ "background_ratio", "10", "per cent" },
 	{ "limit", "0",
 	  "bytes of dirty memory instead (vm.dirty_bytes; half of it is background)" },
-	{ "ramp", "1", "switch bdi_ramp: 1 as in the document's series, 0 as in 2.6.37" },
+	{ "ramp", "0",
+	  "switch bdi_ramp: 0 as in 2.6.37, 1 faster, as a patch of the document's series" },
 	{ "max_pause_ms", "0", "longest pause; 0: as the document computes it from the limit" },
 	{ NULL, NULL, NULL },
 };
