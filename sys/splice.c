@@ -71,7 +71,7 @@ static ssize_t end_read(struct end *e, char *to, size_t n)
 	ssize_t ret;
 
 	if (in_cache(e->file)) {
-		ret = pagecache_read_kernel(e->file->mapping, *e->pos, to, n);
+		ret = pagecache_read_kernel_ra(e->file->mapping, &e->file->ra, *e->pos, to, n);
 		if (ret > 0)
 			*e->pos += ret;
 		return ret;

@@ -147,7 +147,13 @@ ssize_t pagecache_read_ra(struct mapping *m, struct ra_state *ra, u64 pos, void 
 	return likely(!left) ? (ssize_t)n : read_many(m, ra, pos, buf, n);
 }
 
+ssize_t pagecache_read_kernel_ra(struct mapping *m, struct ra_state *ra, u64 pos, void *buf,
+				 size_t n)
+{
+	return do_read(m, ra, pos, buf, n, false);
+}
+
 ssize_t pagecache_read_kernel(struct mapping *m, u64 pos, void *buf, size_t n)
 {
-	return do_read(m, NULL, pos, buf, n, false);
+	return pagecache_read_kernel_ra(m, NULL, pos, buf, n);
 }

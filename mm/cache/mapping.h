@@ -172,6 +172,9 @@ ssize_t pagecache_read_ra(struct mapping *m, struct ra_state *ra, u64 pos, void 
 ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size_t n);
 /* The same for kernel buffers (exec, initramfs). */
 ssize_t pagecache_read_kernel(struct mapping *m, u64 pos, void *buf, size_t n);
+/* The same, reading ahead as the open file's state says (splice). */
+ssize_t pagecache_read_kernel_ra(struct mapping *m, struct ra_state *ra, u64 pos, void *buf,
+				 size_t n);
 ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size_t n);
 /*
  * Drops pages and page-table entries from byte `from` on, zeroes the tail of the last page. size is
