@@ -14,7 +14,7 @@ static DEFINE_MUTEX(rename_mutex, RANK_RENAME);
 
 static void lock_two(struct dentry *a, struct dentry *b)
 {
-	if (a == b) {
+	if (a->inode == b->inode) { /* one directory, also when a damaged disk names it twice */
 		inode_lock(a->inode);
 		return;
 	}
@@ -28,7 +28,7 @@ static void lock_two(struct dentry *a, struct dentry *b)
 static void unlock_two(struct dentry *a, struct dentry *b)
 {
 	inode_unlock(a->inode);
-	if (a != b) {
+	if (a->inode != b->inode) {
 		inode_unlock(b->inode);
 		mutex_unlock(&rename_mutex);
 	}

@@ -4,6 +4,7 @@
  * preadv2 and pwritev2, sync_file_range, syncfs, the file size limit.
  *
  *	diskcheck DIR			works in a file of DIR, which must lie on a disk
+ *	diskcheck device /dev/NAME	overwrites that device, of 1 MiB at least
  *	diskcheck sync|dsync|rwf FILE	writes its input there with O_SYNC, O_DSYNC or RWF_DSYNC
  *
  * It knows what a correct system answers: prints what is wrong, and a line with the number of
@@ -11,6 +12,7 @@
  */
 #define _GNU_SOURCE
 #include "lab.h"
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -19,6 +21,17 @@
 
 #define KB 1024l
 #define SIZE (256 * KB)
+/* linux/fs.h, linux/falloc.h and linux/hdreg.h are not everywhere */
+#define BLKGETSIZE 0x1260
+#define BLKSSZGET 0x1268
+#define BLKSECDISCARD 0x127d
+#define BLKZEROOUT 0x127f
+#define BLKGETSIZE64 0x80081272
+#define HDIO_GETGEO 0x301
+#ifndef FALLOC_FL_KEEP_SIZE
+#define FALLOC_FL_KEEP_SIZE 1
+#define FALLOC_FL_PUNCH_HOLE 2
+#endif
 #define HIPRI 1
 #define DSYNC 2
 #define SYNC 4
@@ -167,6 +180,76 @@ static void size_limit(int fd)
 		printf("diskcheck: the limited child ended with %d\n", WEXITSTATUS(status));
 }
 
+static long ioctl_range(int fd, unsigned long cmd, uint64_t from, uint64_t len)
+{
+	uint64_t range[2] = { from, len };
+
+	return ioctl(fd, cmd, range);
+}
+
+static int is_zero(const char *p, long n)
+{
+	while (n--)
+		if (*p++)
+			return 0;
+	return 1;
+}
+
+/* A block device as a file: mapped, discarded, zeroed, held. */
+static void device(const char *path)
+{
+	int fd = open(path, O_RDWR), d = open(path, O_RDWR | O_DIRECT), ro;
+	struct {
+		unsigned char heads, sectors;
+		unsigned short cylinders;
+		unsigned long start;
+	} geo;
+	uint64_t size = 0;
+	unsigned long count = 0;
+	unsigned int block = 0;
+	char *m;
+
+	CHECK(fd >= 0 && d >= 0);
+	CHECK(!ioctl(fd, BLKGETSIZE64, &size) && !ioctl(fd, BLKGETSIZE, &count));
+	CHECK(size == count * 512 && lseek(fd, 0, SEEK_END) == (long)size);
+	CHECK(!ioctl(fd, BLKSSZGET, &block) && block >= 512 && block <= 4096);
+	CHECK(!ioctl(fd, HDIO_GETGEO, &geo) && geo.heads == 255 && geo.sectors == 63);
+	FAILS(lseek(fd, size + 1, SEEK_SET), EINVAL);
+	FAILS(ioctl(fd, BLKSECDISCARD, &size), EOPNOTSUPP);
+	FAILS(ioctl(fd, 0x5401, &size), ENOTTY);
+	fill(a, SIZE, 5);
+	CHECK(pwrite(fd, a, SIZE, 0) == SIZE);
+	m = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(m != MAP_FAILED && !memcmp(m, a, SIZE));
+	m[5000] = 'y';
+	CHECK(!msync(m, SIZE, MS_SYNC));
+	CHECK(pread(d, b, 4 * KB, 4 * KB) == 4 * KB && b[5000 - 4 * KB] == 'y');
+	CHECK(!memcmp(b, a + 4 * KB, 900));
+	munmap(m, SIZE);
+	CHECK(!ioctl_range(fd, BLKZEROOUT, 16 * KB, 8 * KB));
+	CHECK(pread(fd, b, 16 * KB, 12 * KB) == 16 * KB && is_zero(b + 4 * KB, 8 * KB));
+	CHECK(!memcmp(b, a + 12 * KB, 4 * KB) && !memcmp(b + 12 * KB, a + 24 * KB, 4 * KB));
+	CHECK(!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 64 * KB, 4 * KB));
+	CHECK(pread(d, b, 4 * KB, 64 * KB) == 4 * KB && is_zero(b, 4 * KB));
+	FAILS(ioctl_range(fd, BLKZEROOUT, 100, 512), EINVAL);
+	FAILS(ioctl_range(fd, BLKZEROOUT, size, 512), EINVAL);
+	FAILS(fallocate(fd, 0, 0, 4096), EOPNOTSUPP);
+	ro = open(path, O_RDONLY);
+	FAILS(ioctl_range(ro, BLKZEROOUT, 0, 512), EBADF);
+	close(ro);
+	ro = open(path, O_RDONLY | O_EXCL);
+	CHECK(ro >= 0);
+	FAILS(open(path, O_RDONLY | O_EXCL), EBUSY);
+	close(ro);
+	FAILS(pwrite(fd, a, 1, size), ENOSPC);
+	CHECK(pwrite(fd, a, 100, size - 10) == 10);
+	CHECK(pread(fd, b, 100, size - 10) == 10 && !memcmp(a, b, 10));
+	CHECK(pread(fd, b, 100, size) == 0);
+	CHECK(!fsync(fd));
+	close(fd);
+	close(d);
+}
+
 static int copy_safely(const char *how, const char *path)
 {
 	int mode = !strcmp(how, "sync") ? O_SYNC : !strcmp(how, "dsync") ? O_DSYNC : 0;
@@ -191,14 +274,19 @@ int main(int argc, char **argv)
 	const char *name = "diskcheck.file";
 	int fd;
 
-	if (argc == 3)
+	if (argc == 3 && strcmp(argv[1], "device"))
 		return copy_safely(argv[1], argv[2]);
-	if (argc != 2 || chdir(argv[1])) {
-		fprintf(stderr, "usage: diskcheck DIR\n");
+	if (argc < 2 || (argc == 2 && chdir(argv[1]))) {
+		fprintf(stderr, "usage: diskcheck DIR | device NODE | sync|dsync|rwf FILE\n");
 		return 2;
 	}
 	a = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	b = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (argc == 3) {
+		device(argv[2]);
+		printf("diskcheck: %d checks, %d wrong\n", checks, wrong);
+		return !!wrong;
+	}
 	fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	CHECK(a != MAP_FAILED && b != MAP_FAILED && fd >= 0);
 	if (wrong)
