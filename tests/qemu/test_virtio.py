@@ -62,7 +62,7 @@ def test_copy(boot, image, firmware, machine, clock):
 
 @pytest.mark.parametrize("option", ["dev.indirect_desc=off", "dev.event_idx=off", "dev.vectors=0", "dev.vectors=1",
                                     "block=4096", "dev.seg-max-adjust=off,dev.queue-size=64,dev.indirect_desc=off",
-                                    "dev.config-wce=off", "dev.packed=on", "dev.disable-legacy=on"])
+                                    "dev.packed=on", "dev.disable-legacy=on"])
 def test_features_missing(boot, image, option):
     """Whatever the device does not offer, the bytes are right."""
     run = copy_works(boot, image, size=2 * MIB, a="," + option, clock="wall")
@@ -109,7 +109,7 @@ def test_read_only(boot, image):
     assert "refused" in run.text and md5(open(path, "rb").read()) == before
 
 
-@pytest.mark.parametrize("size", [512, 1536, MIB + 512, MIB - 512, 4 * MIB + 4096 + 1024])
+@pytest.mark.parametrize("size", [512, 1536, 4 * MIB + 4096 + 1024])
 def test_edges(boot, image, size):
     """Capacities that no page divides: the last sector is there, and nothing behind it."""
     path = image("odd", size, seed=5)
