@@ -197,6 +197,13 @@ static int limits(const struct lab *lab)
 	unsigned long limit = lab_number(lab, "limit"), pause = lab_number(lab, "max_pause_ms");
 	int bad = 0;
 
+	/*
+	 * The whole brake at the document's position, with the dirtyable memory of its time. Before
+	 * the limits, because periods are computed anew when those are set.
+	 */
+	bad |= lab_switch("dirty_throttle", 0);
+	bad |= lab_switch("dirtyable", 0);
+	bad |= lab_switch("bdi_ramp", (int)lab_number(lab, "ramp"));
 	if (limit) {
 		bad |= lab_tunable("vm/dirty_bytes", limit);
 		bad |= lab_tunable("vm/dirty_background_bytes", limit / 2);
@@ -206,10 +213,6 @@ static int limits(const struct lab *lab)
 				   lab_number(lab, "background_ratio"));
 	}
 	bad |= lab_tunable("vm/max_pause_ms", pause);
-	/* The whole brake at the document's position, with the dirtyable memory of its time. */
-	bad |= lab_switch("dirty_throttle", 0);
-	bad |= lab_switch("dirtyable", 0);
-	bad |= lab_switch("bdi_ramp", (int)lab_number(lab, "ramp"));
 	return bad;
 }
 
