@@ -383,6 +383,7 @@ int ext2_free_blocks(struct ext2_fs *fs, u64 owner, u32 first, u32 count)
 
 static void drop_window_locked(struct ext2_fs *fs, struct ext2_info *info)
 {
+	u64 ino = info->inode->ino;
 	u32 first, count;
 
 	spin_lock(&info->window_lock);
@@ -390,12 +391,13 @@ static void drop_window_locked(struct ext2_fs *fs, struct ext2_info *info)
 	count = info->window_count;
 	info->window_count = 0;
 	spin_unlock(&info->window_lock);
-	info->in_list = false;
 	list_del_init(&info->window_node);
+	/* the inode may end as soon as it sees this */
+	smp_store_release(&info->in_list, false);
 	if (!count)
 		return;
 	atomic_long_sub(count, &fs->window_blocks);
-	free_locked(fs, info->inode->ino, first, count);
+	free_locked(fs, ino, first, count);
 }
 
 void ext2_drop_window(struct inode *inode)
@@ -403,7 +405,7 @@ void ext2_drop_window(struct inode *inode)
 	struct ext2_info *info = ext2_info(inode);
 	struct ext2_fs *fs = ext2_fs(inode->sb);
 
-	if (!READ_ONCE(info->in_list))
+	if (!smp_load_acquire(&info->in_list))
 		return;
 	mutex_lock(&fs->alloc_lock);
 	if (info->in_list)

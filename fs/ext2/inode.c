@@ -319,6 +319,8 @@ int ext2_write_owner(struct mapping *m, struct writeback_control *wbc)
 	struct bblock b;
 	int err;
 
+	if (!fs->writing) /* read-only: a time of access at most */
+		return 0;
 	if (S_ISREG(inode->mode) && READ_ONCE(m->size) > S32_MAX)
 		ext2_need_large_file(fs);
 	raw = record_get(fs, inode->ino, &b, &err);

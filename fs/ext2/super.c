@@ -54,6 +54,7 @@ int ext2_error(struct superblock *sb, const char *fmt, ...)
 	fs->mount_state |= EXT2_ERROR_FS;
 	fs->super->s_state |= EXT2_ERROR_FS;
 	fs->super_dirty = true;
+	bblock_dirty(&fs->super_block);
 	if (fs->errors == EXT2_ERRORS_PANIC)
 		panic("ext2 (%s): %s (errors=panic)", fs->bdev->part->name, text);
 	if (fs->errors == EXT2_ERRORS_RO) {

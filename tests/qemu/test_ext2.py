@@ -111,13 +111,36 @@ def test_reads_what_the_host_made(boot, tree, tmp_path, kind):
     assert "ext2: done: readback" in run.text
 
 
-@pytest.mark.parametrize("kind", ["1k", "4k"])
+def test_attributes_and_hash_trees(boot, tmp_path):
+    """Shared attribute blocks are counted down and freed; a changed directory loses its tree."""
+    base = tmp_path / "legacy"
+    (base / "tree").mkdir(parents=True)
+    (base / "attrs").mkdir()
+    for i in range(1, 401):
+        (base / "tree" / f"name{i}").write_text("x")
+    for name in ("attr1", "attr2", "attrs/attr3"):
+        (base / name).write_text(name)
+    image = mke2fs(tmp_path / "a.img", ["-b", "1024", "-I", "128", "-O", "dir_index,ext_attr"], "16M", base)
+    for name in ("attr1", "attr2", "attrs/attr3", "attrs"):
+        tool("debugfs", "-w", "-R", f"ea_set /{name} user.key {'v' * 200}", image)
+    tool("e2fsck", "-fyD", image, ok=(0, 1))
+    assert "Flags: 0x1000" in tool("debugfs", "-R", "stat /tree", image)
+    assert re.search(r"File ACL: [1-9]", tool("debugfs", "-R", "stat /attr1", image))
+    run = boot(autorun="DISK=/dev/vda /lab/ext2 legacy", clock="wall", nodes=1, disks=[image])
+    assert "ext2: done: legacy" in run.text
+    check(image)
+    assert "Flags: 0x0" in tool("debugfs", "-R", "stat /tree", image)
+    assert "v" * 200 in tool("debugfs", "-R", "ea_get /attr2 user.key", image)
+
+
+@pytest.mark.parametrize("kind", ["1k", "4k", "rev0"])
 def test_full(boot, tmp_path, kind):
     """No space, no inodes; everything comes back; read-only and back."""
     image = mke2fs(tmp_path / "f.img", KINDS[kind] + ["-N", "512"], "8M")
     run = boot(autorun="DISK=/dev/vda /lab/ext2 full", clock="wall", nodes=1, disks=[image])
     assert "ext2: done: full" in run.text, run.text[-3000:]
     check(image)
+    assert "large_file" in tool("dumpe2fs", "-h", image)
 
 
 def test_four_cpus(boot, source, tmp_path):
@@ -155,6 +178,25 @@ def test_not_clean(boot, tmp_path):
     run = boot(autorun="mount -t ext2 /dev/vda /mnt; dmesg | grep ext2; cat /mnt/x", clock="wall", nodes=1,
                disks=[image])
     assert "not cleanly unmounted" in run.text and re.search(r"^x$", run.text, re.M)
+
+
+@pytest.mark.parametrize("policy", ["continue", "remount-ro", "panic"])
+def test_errors(boot, tree, tmp_path, policy):
+    """Damage: one line that names inode and block, EUCLEAN or EIO, and the policy."""
+    image = mke2fs(tmp_path / "e.img", KINDS["1k"], "16M", tree)
+    tool("debugfs", "-w", "-R", "set_inode_field /d2 block[0] 1", image)
+    run = boot(autorun=f"mount -t ext2 -o errors={policy} /dev/vda /mnt; ls /mnt/d2; dmesg | grep ext2; "
+               "grep ' /mnt ' /proc/mounts; echo x > /mnt/x && cat /mnt/x; md5sum /mnt/big; umount /mnt",
+               clock="wall", nodes=1, disks=[image], check=False)
+    assert re.search(r"ext2 \(vda\): inode \d+: its map names block 1, which is no file's", run.text)
+    assert ("errors=panic" in run.text and "panic" in run.text) == (policy == "panic"), run.text[-2000:]
+    if policy == "panic":
+        return
+    assert re.search("ls: /mnt/d2: (Structure needs cleaning|I/O error)", run.text), run.text[-2000:]
+    assert md5(tree / "big") in run.text
+    assert ("/mnt ext2 ro" in run.text) == (policy == "remount-ro")
+    assert bool(re.search(r"^x$", run.text, re.M)) == (policy == "continue")
+    assert "with errors" in tool("dumpe2fs", "-h", image) or policy == "remount-ro"
 
 
 def test_root(boot, images, tmp_path):
