@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "ubench.h"
+#include <sys/stat.h>
 #include <sys/mman.h>
 
 #define FILE_PAGES 1024ul
@@ -139,6 +140,68 @@ static struct result map_shared_clean(uint64_t n)
 	return touch(MAP_SHARED, 1, NULL);
 }
 
+#define NAMES 1000u
+
+static void name_of(char *to, size_t size, unsigned int i)
+{
+	snprintf(to, size, "%s/ubench.dir/file%u", disk_dir, i);
+}
+
+/* A thousand empty files in a new directory, the path from the root each time. */
+static struct result create(uint64_t n)
+{
+	char name[300];
+	uint64_t t = 0, start;
+
+	snprintf(name, sizeof(name), "%s/ubench.dir", disk_dir);
+	if (mkdir(name, 0700) < 0)
+		die(name);
+	for (unsigned int i = 0; i < NAMES; i++) {
+		long fd;
+
+		name_of(name, sizeof(name), i);
+		start = tsc();
+		fd = raw3(SYS_open, (long)name, O_WRONLY | O_CREAT | O_EXCL, 0644);
+		if (fd < 0)
+			die(name);
+		raw3(SYS_close, fd, 0, 0);
+		t += tsc() - start;
+	}
+	return (struct result){ t, NAMES };
+}
+
+/* ... and their removal. */
+static struct result remove_names(void)
+{
+	char name[300];
+	uint64_t t = 0, start;
+
+	for (unsigned int i = 0; i < NAMES; i++) {
+		name_of(name, sizeof(name), i);
+		start = tsc();
+		if (raw3(SYS_unlink, (long)name, 0, 0) < 0)
+			die(name);
+		t += tsc() - start;
+	}
+	snprintf(name, sizeof(name), "%s/ubench.dir", disk_dir);
+	rmdir(name);
+	return (struct result){ t, NAMES };
+}
+
+static struct result bench_create(uint64_t n)
+{
+	struct result r = create(n);
+
+	remove_names();
+	return r;
+}
+
+static struct result bench_unlink(uint64_t n)
+{
+	create(n);
+	return remove_names();
+}
+
 static struct result fsync_page(uint64_t n)
 {
 	int fd = file_open(O_RDWR);
@@ -167,6 +230,8 @@ const struct bench disk_benches[] = {
 	  0, GROSS, 1 },
 	{ "map_shared", "first write to a shared file mapping, page dirty", map_shared_dirty, 0,
 	  GROSS, 1 },
+	{ "ext2_create", "create and close an empty file", bench_create, 0, GROSS, 1 },
+	{ "ext2_unlink", "unlink an empty file", bench_unlink, 0, GROSS, 1 },
 	{ "ext2_fsync", "write 4 KiB + fsync", fsync_page, 100, GROSS, 1 },
 };
 const size_t nr_disk_benches = sizeof(disk_benches) / sizeof(disk_benches[0]);
