@@ -164,7 +164,7 @@ void queue_init(void); /* softirq, cache of requests */
 #define QUEUE_DEPTH_MAX 256u /* tags */
 #define MERGE_HASH 64u
 #define PLUG_MAX 16u	 /* requests a plug holds before it is flushed */
-#define INSERT_BATCH 8u /* of these given to the queue with the lock held once */
+#define INSERT_BATCH 8u	 /* of these given to the queue with the lock held once */
 #define ISSUE_BATCH 8u	 /* requests taken out with the lock held once */
 #define FINISH_BATCH 16u /* requests put back with the lock held once */
 #define END_BATCH 32u	 /* bios ended per run of the softirq */
