@@ -36,8 +36,8 @@ static struct bio_class classes[] = {
 	{ .name = "bio-256", .vecs = BIO_MAX_VECS, .keep = 4 },
 };
 /*
- * Bios of the two small classes that this CPU freed last. They are freed in softirqs, where the slab
- * has no list of the CPU to offer. Touched with IRQs off.
+ * Bios of the two small classes that this CPU freed last. They are freed in softirqs, where the
+ * slab has no list of the CPU to offer. Touched with IRQs off.
  */
 #define STASH_CLASSES 2
 #define STASH_MAX 32u

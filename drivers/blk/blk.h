@@ -147,9 +147,9 @@ struct disk_limits {
 
 struct disk_ops {
 	/*
-	 * Starts a request. => softirqs off, IRQs on, no lock held; may not sleep; 0: taken, blk_end_request comes
-	 * later (or came already); -EBUSY: no room now, given again after the next end;
-	 * other -errno: it ends with that error
+	 * Starts a request. => softirqs off, IRQs on, no lock held; may not sleep; 0: taken,
+	 * blk_end_request comes later (or came already); -EBUSY: no room now, given again after the
+	 * next end; other -errno: it ends with that error
 	 */
 	int (*queue_rq)(struct disk *disk, struct request *rq);
 	/* After a run of queue_rq calls: ring the bell once. Same context. May be NULL. */

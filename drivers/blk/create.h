@@ -11,8 +11,9 @@
 struct disk_model {
 	const char *name, *about;
 	/*
-	 * args: what stood behind the colon (may be empty), the callee may change it. Makes and adds a
-	 * disk. => may sleep; the disk or ERR_PTR; it has said in one log line what was wrong
+	 * args: what stood behind the colon (may be empty), the callee may change it. Makes and
+	 * adds a disk. => may sleep; the disk or ERR_PTR; it has said in one log line what was
+	 * wrong
 	 */
 	struct disk *(*create)(char *args);
 };

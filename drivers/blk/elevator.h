@@ -32,15 +32,15 @@ struct elevator_ops {
 	/* Takes a request over. */
 	void (*insert)(void *data, struct request *rq, u64 now);
 	/*
-	 * Takes the next one out. NULL: none now; *again != 0: ask again at that time. force: whatever
-	 * there is, no waiting (the queue is being emptied).
+	 * Takes the next one out. NULL: none now; *again != 0: ask again at that time. force:
+	 * whatever there is, no waiting (the queue is being emptied).
 	 */
 	struct request *(*next)(void *data, u64 now, u64 *again, int force);
 	/* One that next() gave has ended. */
 	void (*completed)(void *data, struct request *rq, u64 now);
 	/* May bio join rq? NULL: always. */
 	bool (*allow_merge)(void *data, const struct request *rq, const struct bio *bio);
-	/* The request that begins at sector (bio would stand in front of it). NULL: none, or never */
+	/* The request that begins at sector: bio would stand in front of it. NULL: none, never */
 	struct request *(*find_front)(void *data, const struct bio *bio, u64 sector);
 	/* The neighbour of rq by sector, of its kind. NULL: none */
 	struct request *(*neighbour)(void *data, struct request *rq, enum elevator_side side);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * elevator_cfq.c - time slices of the disk: completely fair queueing, the elevator of the documents'
- * kernels.
+ * elevator_cfq.c - time slices of the disk: completely fair queueing, the elevator of the
+ * documents' kernels.
  *
  * Problem: threads that read want the head at different places; served request by request every one
  * of them pays a seek each time. Idea: each thread that waits (synchronous requests) has a queue of
@@ -109,7 +109,7 @@ static void cfq_init(void *data)
 	c->low_latency = 1;
 }
 
-/* ---- which queue ------------------------------------------------------------------------------ */
+/* ---- which queue ----------------------------------------------------------------------------- */
 
 static struct cfq_queue *find_queue(struct cfq *c, pid_t tid, bool sync)
 {
@@ -179,7 +179,7 @@ static void learn_seek(struct cfq_queue *cq, const struct request *rq)
 	cq->last_end_sector = rq->sector + rq->nr_sectors;
 }
 
-/* ---- whose turn ------------------------------------------------------------------------------- */
+/* ---- whose turn ------------------------------------------------------------------------------ */
 
 static void make_busy(struct cfq *c, struct cfq_queue *cq)
 {
@@ -259,7 +259,7 @@ static void cfq_insert(void *data, struct request *rq, u64 now)
 	}
 }
 
-/* ---- which request ---------------------------------------------------------------------------- */
+/* ---- which request --------------------------------------------------------------------------- */
 
 /* The nearest in front of the head; behind it only when that is much nearer. */
 static struct request *nearest(const struct cfq *c, const struct cfq_queue *cq)
@@ -377,7 +377,7 @@ static void cfq_completed(void *data, struct request *rq, u64 now)
 	c->idle_until = now + c->slice_idle;
 }
 
-/* ---- merging ---------------------------------------------------------------------------------- */
+/* ---- merging --------------------------------------------------------------------------------- */
 
 static bool cfq_allow_merge(void *data, const struct request *rq, const struct bio *bio)
 {

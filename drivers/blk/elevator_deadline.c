@@ -2,11 +2,11 @@
 /*
  * elevator_deadline.c - sweep by sector, but nobody waits for ever.
  *
- * Problem: sorting by sector saves seeks and starves whoever is far away. Idea: every request stands
- * in two orders, by sector and by age, reads apart from writes. Requests go out in runs of rising
- * sectors; after fifo_batch of a run the oldest is looked at: has its time limit passed, the next
- * run begins at it. Reads go first, since somebody waits for them, but after writes_starved runs of
- * reads while writes waited there is a run of writes.
+ * Problem: sorting by sector saves seeks and starves whoever is far away. Idea: every request
+ * stands in two orders, by sector and by age, reads apart from writes. Requests go out in runs of
+ * rising sectors; after fifo_batch of a run the oldest is looked at: has its time limit passed, the
+ * next run begins at it. Reads go first, since somebody waits for them, but after writes_starved
+ * runs of reads while writes waited there is a run of writes.
  *
  *        by age    [ w7  w2  w9 ]  limit 5 s after arrival
  *        by sector   2 .. 7 .. 9   run ->

@@ -12,9 +12,9 @@
  *
  * Many threads that fsync at once ask for many flushes, and one serves all: requests that need a
  * flush gather on a list while the device is busy with the previous one; when that ends, one flush
- * goes out for the whole list, and the next list begins. A flush covers the writes that ended before
- * it was given to the device; a request joins a list only after its own write ended, so the order is
- * kept.
+ * goes out for the whole list, and the next list begins. A flush covers the writes that ended
+ * before it was given to the device; a request joins a list only after its own write ended, so the
+ * order is kept.
  *
  * Invariants: the machine's own request is with the driver or free; waiting[next] is never the list
  * it serves. Locking: queue lock. Source: double-buffered flush lists as Linux documents them for

@@ -244,8 +244,8 @@ static int read_header(struct scan *s, u64 at, struct gpt *g, const char **why)
 }
 
 /*
- * Calls fn for every entry (NULL: none) and says whether the checksum is right. The array is read in
- * pieces of the scratch buffer; entries divide it.
+ * Calls fn for every entry (NULL: none) and says whether the checksum is right. The array is read
+ * in pieces of the scratch buffer; entries divide it.
  */
 static int walk_entries(struct scan *s, const struct gpt *g,
 			void (*fn)(struct scan *s, const struct gpt *g, u32 i, const u8 *entry))

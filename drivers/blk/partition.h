@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * partition.h - reading partition tables, pure: MBR with extended partitions, GPT. The caller brings
- * a function that reads blocks, the parser believes nothing it reads.
+ * partition.h - reading partition tables, pure: MBR with extended partitions, GPT. The caller
+ * brings a function that reads blocks, the parser believes nothing it reads.
  */
 #ifndef DRIVERS_BLK_PARTITION_H
 #define DRIVERS_BLK_PARTITION_H

@@ -3,10 +3,10 @@
  * plug.c - a thread that is about to submit many bios gathers its requests first.
  *
  * Problem: a disk that is given the first of a hundred neighbouring bios at once has no chance to
- * merge it with the other ninety-nine. Idea: between start and finish new requests stay on a list on
- * the submitter's stack; further bios merge into them without any lock; then the list goes to the
- * queue sorted by sector, with the lock taken once. A thread that falls asleep flushes its list (it
- * might sleep for one of these very requests), and a full list flushes itself.
+ * merge it with the other ninety-nine. Idea: between start and finish new requests stay on a list
+ * on the submitter's stack; further bios merge into them without any lock; then the list goes to
+ * the queue sorted by sector, with the lock taken once. A thread that falls asleep flushes its list
+ * (it might sleep for one of these very requests), and a full list flushes itself.
  *
  * Invariants: a plug belongs to the thread in whose current->plug it is; nobody else looks at it. A
  * request in it counts as used in its pool.

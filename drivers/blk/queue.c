@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * queue.c - the queue of a disk that takes requests: from bio to request, the life of the queue, and
- * the change of its policy.
+ * queue.c - the queue of a disk that takes requests: from bio to request, the life of the queue,
+ * and the change of its policy.
  *
  *   bio -> merge in the plug -> merge in the queue -> a new request -> plug -> policy -> driver
  *
@@ -278,7 +278,7 @@ void queue_destroy(struct disk *disk)
 	disk->queue = NULL;
 }
 
-/* ---- what drivers ask of a request ------------------------------------------------------------ */
+/* ---- what drivers ask of a request ----------------------------------------------------------- */
 
 bool rq_next_piece(const struct request *rq, struct rq_iter *it)
 {

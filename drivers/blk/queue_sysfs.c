@@ -95,7 +95,7 @@ static int number(const char *text, u64 lo, u64 hi, u64 *out)
 	return err || *out < lo || *out > hi ? -EINVAL : 0;
 }
 
-/* ---- what is only told ------------------------------------------------------------------------ */
+/* ---- what is only told ----------------------------------------------------------------------- */
 
 QUEUE_NUMBER(logical_block_size, disk->limits.logical_block);
 QUEUE_NUMBER(physical_block_size, disk->limits.physical_block);
@@ -119,7 +119,7 @@ static void print_write_cache(struct seq *seq, struct disk *disk)
 }
 QUEUE_SHOW(write_cache, any_disk);
 
-/* ---- what can be set -------------------------------------------------------------------------- */
+/* ---- what can be set ------------------------------------------------------------------------- */
 
 static void print_rotational(struct seq *seq, struct disk *disk)
 {
@@ -232,7 +232,7 @@ static void print_state(struct seq *seq, struct disk *disk)
 }
 QUEUE_SHOW(state, with_queue);
 
-/* ---- the policy's own ------------------------------------------------------------------------- */
+/* ---- the policy's own ------------------------------------------------------------------------ */
 
 static const struct elevator_attr *find_attr(const struct elevator_ops *ops, const char *name)
 {

@@ -2,9 +2,9 @@
 /*
  * request.c - the pools of requests, and congestion.
  *
- * A queue has R = 128 requests for synchronous and 128 for asynchronous work; whoever finds his pool
- * empty sleeps. So the number of a disk's pages under way is bounded, and mm can tell that a disk
- * has enough to do before anybody sleeps there [seed-003]:
+ * A queue has R = 128 requests for synchronous and 128 for asynchronous work; whoever finds his
+ * pool empty sleeps. So the number of a disk's pages under way is bounded, and mm can tell that a
+ * disk has enough to do before anybody sleeps there [seed-003]:
  *
  *      on  = R - R/8 + 1         = 113   reached: the device counts as congested
  *      off = R - R/8 - R/16 - 1  = 103   below: not any more, and everybody who waits is woken

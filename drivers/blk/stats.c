@@ -85,7 +85,7 @@ void part_stat_show(struct seq *seq, const struct blk_part *part)
 	part_stat_numbers(seq, part, 8);
 }
 
-/* /proc/diskstats parts the same numbers by single blanks; the reader of either sees no difference. */
+/* /proc/diskstats parts the same numbers by single blanks. */
 static void diskstats_line(struct seq *seq, const struct blk_part *part)
 {
 	seq_printf(seq, "%4u %7u %s ", part->dev >> 20, part->dev & 0xfffff, part->name);

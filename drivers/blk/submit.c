@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * submit.c - the one way in: checks a bio, finds its place on the disk, hands it on; and the helpers
- * that wait for one (flush, discard, zero).
+ * submit.c - the one way in: checks a bio, finds its place on the disk, hands it on; and the
+ * helpers that wait for one (flush, discard, zero).
  *
  * Everything a driver relies on is checked here once: the range lies on the part, addresses and
  * lengths are whole logical blocks, the limits hold, the operation exists, the disk lives. What

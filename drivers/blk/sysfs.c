@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sysfs.c - /sys/block/NAME and /sys/block/NAME/NAMEn: names, sizes, statistics, and the tunables of
- * the queue, with Linux's names and formats.
+ * sysfs.c - /sys/block/NAME and /sys/block/NAME/NAMEn: names, sizes, statistics, and the tunables
+ * of the queue, with Linux's names and formats.
  *
  * The files are arrays over the slots of names (disk.c): a slot without a disk has no files now.
  */

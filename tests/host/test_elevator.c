@@ -3,7 +3,8 @@
  * The policies of disk queues without a kernel: order, deadlines, starvation, slices of cfq (the
  * formula and the behaviour), and a dice test that no request is lost or given twice.
  */
-// SOURCES: drivers/blk/elevator.c drivers/blk/elevator_noop.c drivers/blk/elevator_deadline.c drivers/blk/elevator_cfq.c lib/rbtree.c lib/string.c
+// SOURCES: drivers/blk/elevator.c drivers/blk/elevator_noop.c drivers/blk/elevator_deadline.c
+// SOURCES: drivers/blk/elevator_cfq.c lib/rbtree.c lib/string.c
 #include "host.h"
 
 #include "drivers/blk/elevator.h"
