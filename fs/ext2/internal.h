@@ -168,7 +168,7 @@ int ext2_getattr(struct inode *inode, struct kstat *st);
 int ext2_sync_inode(struct inode *inode, int datasync);
 int ext2_inode_place(struct ext2_fs *fs, u32 ino, u32 *block, u32 *off);
 
-/* dir.c */
+/* dir.c, dirread.c */
 struct ext2_slot { /* one entry, held */
 	struct page *page;
 	struct ext2_dirent *de;
