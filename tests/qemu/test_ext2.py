@@ -207,13 +207,13 @@ def test_root(boot, images, tmp_path):
         subprocess.run(["cpio", "-idm", "--quiet", "--no-absolute-filenames"], stdin=f, cwd=rootdir,
                        check=False)
     image = mke2fs(tmp_path / "r.img", KINDS["4k"], "64M", rootdir)
-    run = boot(autorun="cat /proc/mounts; echo kept > /root/kept", clock="wall", nodes=1, disks=[image],
+    run = boot(autorun="cat /proc/mounts; echo kept > /etc/kept", clock="wall", nodes=1, disks=[image],
                append="loglevel=4 root=/dev/vda")
     assert "/dev/vda / ext2 rw" in run.text
     check(image)
-    assert tool("debugfs", "-R", "cat /root/kept", image).endswith("kept\n")
+    assert tool("debugfs", "-R", "cat /etc/kept", image).endswith("kept\n")
     assert re.search(r"Filesystem state: +clean", tool("dumpe2fs", "-h", image))
-    run = boot(autorun="cat /proc/mounts /root/kept; touch /x", clock="wall", nodes=1, disks=[image],
+    run = boot(autorun="cat /proc/mounts /etc/kept; touch /x", clock="wall", nodes=1, disks=[image],
                append="loglevel=4 root=/dev/vda ro", check=False)
     assert "/dev/vda / ext2 ro" in run.text and "kept" in run.text and "Read-only file system" in run.text
 
