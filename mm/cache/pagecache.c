@@ -21,7 +21,7 @@
  */
 #include "lib/err.h"
 #include "mm/cache/internal.h"
-#include "mm/cache/writeback.h"
+#include "mm/cache/wb.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/reclaim.h"
 
@@ -237,6 +237,8 @@ static noinline void became_dirty(struct mapping *m, struct page *page)
 	if (!dirty)
 		return;
 	mapping_account_dirtied(m, page);
+	trace_event(writeback_dirty_page, (u64)(m->bdi ? m->bdi->trace_name : "none"),
+		    (u64)m->owner, page->index);
 	/* Who takes MAPD_PAGES back looks at the tags under m->lock afterwards: no barrier here. */
 	if (m->bdi && unlikely(!(READ_ONCE(m->dirty) & MAPD_PAGES)))
 		mapping_mark_dirty(m, MAPD_PAGES);
