@@ -86,13 +86,15 @@ bool dirty_over_background(void)
 
 /* ---- proportions -------------------------------------------------------------------------------- */
 
+static u32 ramp_used; /* value of the switch the periods were made with */
 static void update_periods(void)
 {
 	unsigned long bg, limit;
 	u32 shift;
 
+	ramp_used = switch_value(bdi_ramp);
 	dirty_compute_limits(&tun, dirtyable_pages(), false, &bg, &limit);
-	shift = prop_shift(limit, switch_value(bdi_ramp));
+	shift = prop_shift(limit, ramp_used);
 	spin_lock(&prop_lock);
 	prop_set_shift(&completions, shift);
 	prop_set_shift(&dirties, shift);
@@ -107,6 +109,8 @@ void dirty_count_completions(struct bdi *bdi, u64 written)
 	if ((s64)n < 0)
 		n = 0;
 	wb->written_counted += n;
+	if (unlikely(switch_value(bdi_ramp) != ramp_used)) /* flipped at run time */
+		update_periods();
 	spin_lock(&prop_lock);
 	prop_add(&completions, &wb->completions, n);
 	spin_unlock(&prop_lock);
