@@ -104,8 +104,8 @@ static int show_file(struct mapping *m, u64 pos, size_t n, struct page *page)
  * visible. Bytes copied, -EEXIST (somebody was faster) or -errno. keep: what the copy leaves out
  * is on the device.
  */
-static ssize_t write_fresh(struct mapping *m, u64 pos, const void *buf, size_t n, bool user,
-			   bool keep)
+static __always_inline ssize_t write_fresh(struct mapping *m, u64 pos, const void *buf, size_t n,
+					   bool user, bool keep, bool shmem)
 {
 	unsigned int off = offset_in_page(pos);
 	struct page *page;
@@ -123,7 +123,7 @@ static ssize_t write_fresh(struct mapping *m, u64 pos, const void *buf, size_t n
 	page_kunmap(va);
 	if (unlikely(left && (left == n || keep)))
 		err = left == n ? -EFAULT : -EEXIST; /* keep: read it and come again */
-	else if (mapping_is_shmem(m))
+	else if (shmem)
 		err = show_shmem(m, pos, page);
 	else
 		err = show_file(m, pos, n - left, page);
@@ -241,7 +241,7 @@ static noinline ssize_t write_slow(struct mapping *m, u64 pos, const void *buf, 
 			      !m->ops->read_page;
 
 		if (whole || beyond) {
-			done = write_fresh(m, pos, buf, n, user, !beyond);
+			done = write_fresh(m, pos, buf, n, user, !beyond, mapping_is_shmem(m));
 			if (done != -EEXIST)
 				return done;
 		}
@@ -330,17 +330,24 @@ static noinline ssize_t write_many(struct mapping *m, u64 pos, const void __user
 static noinline ssize_t write_part(struct mapping *m, u64 pos, const void __user *buf, size_t n,
 				   struct page *page)
 {
-	ssize_t done = write_slow(m, pos, (const void *)buf, n, true, page, unlocked_limit(m));
+	ssize_t done;
 
-	if (unlikely(done >= 0 && (size_t)done < n))
+	if (unlikely(pos > m->size)) {
+		if (page)
+			page_put(page);
 		return write_many(m, pos, buf, n);
-	if (likely(done > 0)) {
-		if (m->bdi)
-			balance_dirty_pages_ratelimited(m);
-		else if (pos + done > m->size)
-			WRITE_ONCE(m->size, pos + done);
 	}
-	return done;
+	if (!page && mapping_is_shmem(m))
+		done = write_fresh(m, pos, (const void *)buf, n, true, false, true);
+	else
+		done = write_slow(m, pos, (const void *)buf, n, true, page, unlocked_limit(m));
+	if (unlikely(done != (ssize_t)n))
+		return done < 0 && done != -EEXIST ? done : write_many(m, pos, buf, n);
+	if (m->bdi)
+		balance_dirty_pages_ratelimited(m);
+	else if (pos + n > m->size)
+		WRITE_ONCE(m->size, pos + n);
+	return n;
 }
 
 /*
@@ -353,7 +360,7 @@ ssize_t pagecache_write(struct mapping *m, u64 pos, const void __user *buf, size
 	struct page *page;
 	size_t left;
 
-	if (unlikely(n - 1 >= PAGE_SIZE - off || pos > m->size))
+	if (unlikely(n - 1 >= PAGE_SIZE - off))
 		return write_many(m, pos, buf, n);
 	page = mapping_find_get(m, pos >> PAGE_SHIFT);
 	if (unlikely(!page || (READ_ONCE(page->flags) & PAGE_WRITABLE) != PAGE_WRITABLE ||
