@@ -191,6 +191,10 @@ static void ends(int fd)
 	PEEK(m + 2 * P - 1);
 	PEEK(m + 2 * P);
 	PEEK(m + 2 * P + 7);
+	POKE(m + 5, 'r');
+	R(madvise, m, P, MADV_REMOVE);
+	PEEK(m + 5);
+	R(madvise, p, P, MADV_REMOVE);
 	R(lseek, fd, 0, SEEK_END);
 	munmap(m, 4 * P);
 	munmap(p, 4 * P);
