@@ -40,7 +40,7 @@ static u32 sectors_in_page(const struct mapping *m, unsigned long index)
 	return pos >= size ? 0 : min_t(u64, PAGE_SECTORS, (size - pos) >> SECTOR_SHIFT);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 static void read_end(struct bio *bio)
 {
 	for (u32 i = 0; i < bio->nr_vecs; i++) {
@@ -128,7 +128,7 @@ static void read_pages(struct mapping *m, struct page **pages, unsigned int nr)
 		submit_bio(bio);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 static void piece_end(struct page *page, int error)
 {
 	unsigned long v;
@@ -250,7 +250,7 @@ static int write_pages(struct mapping *m, struct writeback_control *wbc)
 	return err;
 }
 
-/* ---- who changes pages without knowing of sectors --------------------------------------------- */
+/* ---- who changes pages without knowing of sectors ---- */
 
 /*
  * write(2): a page that is dirty as a whole stays so; else its sectors are marked. A page not

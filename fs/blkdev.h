@@ -39,7 +39,7 @@ int bdev_sync(struct bdev *bdev);
 /* Forgets clean pages (after an unmount: the medium may change). */
 void bdev_invalidate(struct bdev *bdev);
 
-/* ---- cached blocks: size 512..4096, a power of two; nr counts blocks of that size ------------- */
+/* ---- cached blocks: size 512..4096, a power of two; nr counts blocks of that size ---- */
 struct bblock {
 	struct bdev *bdev;
 	struct page *page; /* referenced; NULL: nothing held */

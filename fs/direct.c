@@ -58,7 +58,7 @@ struct dio {
 	struct dio *next; /* worker's list */
 };
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 static DEFINE_WAIT_QUEUE(dio_wait);
 
 static void dio_count_down(struct dio *d)
@@ -177,7 +177,7 @@ static void dio_end_io(struct bio *bio)
 	dio_put(d);
 }
 
-/* ---- the beginning ---------------------------------------------------------------------------- */
+/* ---- the beginning ---- */
 static struct bio *new_bio(struct dio *d, struct blk_part *part, u64 sector, u64 bytes)
 {
 	u32 vecs = min_t(u64, bytes / PAGE_SIZE + 2, BIO_MAX_VECS);
@@ -250,8 +250,8 @@ out:
 }
 
 /*
- * What the cache knows better is written; what would be old afterwards goes. => 0 or -errno (-EBUSY:
- * a mapping keeps making it dirty)
+ * What the cache knows better is written; what would be old afterwards goes. => 0 or -errno
+ * (-EBUSY: a mapping keeps making it dirty)
  */
 static int make_coherent(struct dio *d, u64 pos, size_t n)
 {
@@ -277,8 +277,8 @@ static bool aligned(const struct dio *d, const struct dio_extent *e, unsigned lo
 
 /*
  * All extents of [pos, pos + n). A read may ask for the rest of the last block, of which the file
- * has only `valid` bytes. d->bytes is what was handed over; the error of what stopped it, if nothing
- * was.
+ * has only `valid` bytes. d->bytes is what was handed over; the error of what stopped it, if
+ * nothing was.
  */
 static int submit_all(struct dio *d, unsigned long buf, size_t n)
 {

@@ -55,7 +55,7 @@ static DEFINE_MUTEX(loops_mutex, RANK_RENAME);
 static struct loop *loops[MAX_LOOPS];
 struct file *(*current_fd_file)(int fd);
 
-/* ---- the worker ------------------------------------------------------------------------------- */
+/* ---- the worker ---- */
 static int read_piece(struct loop *lo, void *mem, u32 n, u64 pos)
 {
 	while (n) {
@@ -205,7 +205,7 @@ bool disk_is_loop(const struct disk *disk)
 	return disk->ops == &loop_disk_ops;
 }
 
-/* ---- binding ---------------------------------------------------------------------------------- */
+/* ---- binding ---- */
 static u64 loop_sectors(const struct loop *lo)
 {
 	u64 size = READ_ONCE(lo->backing->mapping->size);
@@ -322,7 +322,7 @@ void loop_last_close(struct disk *disk)
 		file_put(f);
 }
 
-/* ---- ioctls of /dev/loopN --------------------------------------------------------------------- */
+/* ---- ioctls of /dev/loopN ---- */
 static int set_fd(struct loop *lo, struct file *dev, int fd, struct loop_info64 *info, u32 block)
 {
 	struct file *f = current_fd_file ? current_fd_file(fd) : NULL;
@@ -538,7 +538,7 @@ int loop_ioctl(struct file *f, struct bdev *bdev, unsigned int cmd, unsigned lon
 	}
 }
 
-/* ---- which devices there are ------------------------------------------------------------------ */
+/* ---- which devices there are ---- */
 /* => loops_mutex held; 0 or -errno */
 static int loop_make(u32 number)
 {

@@ -38,7 +38,7 @@ void event_record(struct trace_event_def *def, const u64 *args);
 #define trace_event(name_, ...)                                                                    \
 	do {                                                                                       \
 		if (unlikely(event_##name_.enabled)) {                                             \
-			u64 _args[14] = { __VA_ARGS__ };                                            \
+			u64 _args[14] = { __VA_ARGS__ };                                           \
 			event_record(&event_##name_, _args);                                       \
 		}                                                                                  \
 	} while (0)

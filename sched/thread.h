@@ -113,8 +113,8 @@ struct thread {
 	u64 dirties, dirties_period; /* floating share of all dirtying (mm/cache/dirty.h) (c) */
 	u64 io_read_bytes, io_write_bytes; /* caused at devices (c), /proc/PID/io */
 	struct blk_plug *plug;		   /* requests gathered (c) */
-	u32 blk_batch;	    /* requests it may still take from a full pool (c) */
-	u64 blk_batch_ns;   /* since when (c) */
+	u32 blk_batch;			   /* requests it may still take from a full pool (c) */
+	u64 blk_batch_ns;		   /* since when (c) */
 
 	/* sys */
 	struct process *proc; /* NULL for kernel threads */

@@ -24,7 +24,9 @@ static inline bool file_is_pipe(const struct file *f)
  * writer left; -EAGAIN (nonblock), -ERESTARTSYS.
  */
 int pipe_peek_begin(struct file *f, bool nonblock);
-/* The bytes behind the first `skip`, as far as they lie together: how many, 0 when there are none. */
+/*
+ * The bytes behind the first `skip`, as far as they lie together: how many, 0 when there are none.
+ */
 size_t pipe_peek(struct file *f, size_t skip, const char **data);
 /* The first `taken` are gone. */
 void pipe_peek_end(struct file *f, size_t taken);
@@ -35,8 +37,8 @@ void pipe_peek_end(struct file *f, size_t taken);
 int pipe_wait_room(struct file *f, bool nonblock);
 /*
  * Puts in what fill(arg, to, n) gives (bytes, 0: no more, -errno), as long as there is room and at
- * most n bytes. => bytes, or the first error when there are none; fill may sleep and fault but takes
- * no lock of files
+ * most n bytes. => bytes, or the first error when there are none; fill may sleep and fault but
+ * takes no lock of files
  */
 ssize_t pipe_fill(struct file *f, size_t n, ssize_t (*fill)(void *arg, char *to, size_t n),
 		  void *arg);

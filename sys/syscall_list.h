@@ -69,7 +69,8 @@
 	X(306, syncfs) X(308, setns) X(309, getcpu) X(314, sched_setattr) X(315, sched_getattr) \
 	X(316, renameat2) X(318, getrandom) X(319, memfd_create) X(322, execveat) \
 	X(324, membarrier) X(325, mlock2) X(326, copy_file_range) X(327, preadv2) \
-	X(328, pwritev2) X(332, statx) X(333, io_pgetevents) X(334, rseq) X(424, pidfd_send_signal) X(434, pidfd_open) \
+	X(328, pwritev2) X(332, statx) X(333, io_pgetevents) X(334, rseq) \
+	X(424, pidfd_send_signal) X(434, pidfd_open) \
 	X(435, clone3) X(436, close_range) X(437, openat2) X(439, faccessat2) \
 	X(440, process_madvise) X(441, epoll_pwait2) X(448, process_mrelease) \
 	X(449, futex_waitv) X(452, fchmodat2)

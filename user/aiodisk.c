@@ -3,7 +3,8 @@
  * aiodisk - asynchronous I/O past the page cache, and programs that end in the middle of it.
  *
  *	aiodisk FILE	a disk or file whose contents may be overwritten (at least 4 MiB)
- *	aiodisk -b FILE [DEPTH [OPS]]	random reads of 4 KiB, DEPTH at a time: operations per second
+ *	aiodisk -b FILE [DEPTH [OPS]]	random reads of 4 KiB, DEPTH at a time: operations per
+ *                                        second
  *
  * Prints a line per part, "0 wrong" at the end. Runs on Linux as well.
  */

@@ -151,8 +151,8 @@ static int run(char *const argv[], const char *path, int terminal)
 }
 
 /*
- * Disks are left clean: what is mounted from a device is unmounted, last mount first; the root, which
- * stays, becomes read-only.
+ * Disks are left clean: what is mounted from a device is unmounted, last mount first; the root,
+ * which stays, becomes read-only.
  */
 static void leave_disks(void)
 {

@@ -4,7 +4,8 @@
  *
  *	mapread FILE [random [SEED]]
  *
- * Prints how much it touched and the faults that took: minor ones, and those that waited for a disk.
+ * Prints how much it touched and the faults that took: minor ones, and those that waited for a
+ * disk.
  */
 #include "lab.h"
 #include <sys/mman.h>

@@ -35,10 +35,10 @@ struct acpi_machine {
 	} isa[16];
 	u32 pm_timer_port; /* 0: none */
 	bool pm_timer_32bit;
-	u64 hpet_pa;		/* 0: none */
-	u64 ecam_pa;		/* PCI configuration space in memory, of bus 0; 0: none */
+	u64 hpet_pa;		  /* 0: none */
+	u64 ecam_pa;		  /* PCI configuration space in memory, of bus 0; 0: none */
 	u8 ecam_first, ecam_last; /* buses it covers */
-	u32 pm1a_cnt, pm1b_cnt; /* ports */
+	u32 pm1a_cnt, pm1b_cnt;	  /* ports */
 	u8 s5_a, s5_b;
 	bool has_s5, has_reset;
 	u8 reset_space, reset_value; /* space: 0 memory, 1 I/O */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * dir.c - directories: blocks of entries, each a number, a length and a name. Changing them; finding
- * and reading is dirread.c.
+ * dir.c - directories: blocks of entries, each a number, a length and a name. Changing them;
+ * finding and reading is dirread.c.
  *
  *   | ino rec_len len type name...  slack | ino rec_len ... |        one block, filled exactly
  *

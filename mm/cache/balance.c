@@ -5,9 +5,9 @@
  * Who dirties pages of a device calls here each nr_dirtied_pause pages, looks at how much is dirty,
  * and sleeps; the flusher does all the writing. Three loops meet here:
  *
- *   1. per call    pause = pages / allowed bandwidth - time since the last pause   (throttle_look)
- *   2. 10 x / s    the device's speed, throttle_bw, smoothed dirty pages           (throttle_update)
- *   3. per call    nr_dirtied_pause: how many pages between two calls              (throttle_adapt)
+ *   1. per call    pause = pages / allowed bandwidth - time since the last pause  (throttle_look)
+ *   2. 10 x / s    the device's speed, throttle_bw, smoothed dirty pages          (throttle_update)
+ *   3. per call    nr_dirtied_pause: how many pages between two calls             (throttle_adapt)
  *
  * Switch dirty_throttle: 0 this is the position of [seed-001] (v4, after its patch 15), 1 the form
  * that was merged later. Switch min_pause (document 001): 0 only a pause of one tick makes
@@ -213,7 +213,7 @@ static u32 idle_pause(const struct wb *wb, const struct wb_position *p)
 	return throttle_idle_pause(p->bdi_limit, p->bdi_reclaimable + p->bdi_writeback);
 }
 
-/* ---- the document's position -------------------------------------------------------------------- */
+/* ---- the document's position ---- */
 
 /* Value 2: shorter than the minimum is not slept; the debt is kept. true: leave. */
 static bool too_short(struct balance *b, s64 pause, u32 min_pause, u64 now)
@@ -307,7 +307,7 @@ static void document_adapt(struct balance *b)
 						: BAL_KEEP);
 }
 
-/* ---- the merged form ---------------------------------------------------------------------------- */
+/* ---- the merged form ---- */
 
 static bool merged_round(struct balance *b)
 {
@@ -363,7 +363,9 @@ static bool merged_round(struct balance *b)
 	current->paused_when = now + (u64)pause;
 	current->nr_dirtied_pause = max(nr, 1u);
 	balance_count(BAL_TARGET_SET);
-	/* Hard over: until it is better, but a device with nothing dirty need not wait for others. */
+	/*
+	 * Hard over: until it is better, but a device with nothing dirty need not wait for others.
+	 */
 	return !b->task_bw && pos.bdi_dirty > bdi_stat_error() && !fatal_signal_pending();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * balance_show.c - the brake and the devices print themselves: /sys/kernel/quire/balance, wb, pauses,
- * hz, and one directory per device, /sys/kernel/quire/bdi/NAME.
+ * balance_show.c - the brake and the devices print themselves: /sys/kernel/quire/balance, wb,
+ * pauses, hz, and one directory per device, /sys/kernel/quire/bdi/NAME.
  */
 #include "arch/smp.h"
 #include "kernel/show.h"
@@ -95,7 +95,7 @@ static int hz_show(struct seq *seq)
 }
 SHOW("/sys/kernel/quire/hz", 0444, hz_show, NULL);
 
-/* ---- devices ------------------------------------------------------------------------------------ */
+/* ---- devices ---- */
 
 /* As the brake sees it, but with the exact number of dirty pages. */
 static void exact_position(struct bdi *bdi, struct wb_position *p)

@@ -31,7 +31,10 @@
 static LIST_HEAD(bdis);
 static DEFINE_MUTEX(bdi_mutex, RANK_BDI);
 s64 bdi_stat_batch = 8;
-/* What the counters of a removed device go to: its mappings may outlive it (an unmount comes later). */
+/*
+ * What the counters of a removed device go to: its mappings may outlive it (an unmount comes
+ * later).
+ */
 static s64 dead_stat[NR_CPUS * BDI_STAT_STRIDE];
 
 /* Names that trace records point to: one copy of each, never freed. */

@@ -8,7 +8,7 @@
 
 #include "lib/types.h"
 
-/* ---- pure --------------------------------------------------------------------------------------- */
+/* ---- pure ---- */
 struct dirty_figures {					      /* pages */
 	unsigned long free, inactive_file, active_file, anon; /* anon: both lists */
 	unsigned long reserve;				      /* sum of dirty_balance_reserve */
@@ -45,8 +45,8 @@ struct prop_local {
 	u32 shift;
 };
 /*
- * ramp 0: 2 + ilog2(limit - 1), as in 2.6.37; 1: ilog2(limit - 1) - 1, eight times shorter: a device's
- * share follows its completions within about a third of the limit
+ * ramp 0: 2 + ilog2(limit - 1), as in 2.6.37; 1: ilog2(limit - 1) - 1, eight times shorter: a
+ * device's share follows its completions within about a third of the limit
  */
 u32 prop_shift(unsigned long dirty_limit, u32 ramp);
 void prop_set_shift(struct prop_global *g, u32 shift);
@@ -63,7 +63,7 @@ unsigned long dirty_bdi_limit(unsigned long dirty, u64 num, u64 den, u32 min_sum
  */
 unsigned long dirty_task_limit(unsigned long bdi_limit, u32 soft, u64 num, u64 den);
 
-/* ---- of this machine ---------------------------------------------------------------------------- */
+/* ---- of this machine ---- */
 extern long dirty_writeback_centisecs, dirty_expire_centisecs;
 /* Dirty pages, and dirty plus under writeback (global, approximate). */
 void dirty_global(unsigned long *dirty, unsigned long *with_writeback);

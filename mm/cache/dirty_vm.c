@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * dirty_vm.c - the machine's dirty limits: tunables under /proc/sys/vm, the figures they are applied
- * to, and the two floating proportions (devices by completed pages, tasks by dirtied pages).
+ * dirty_vm.c - the machine's dirty limits: tunables under /proc/sys/vm, the figures they are
+ * applied to, and the two floating proportions (devices by completed pages, tasks by dirtied
+ * pages).
  *
  * Setting a ratio clears the matching byte limit and the other way round; the one that was set last
  * counts. Every figure is a read of zone counters: that is the cost [seed-000] and [seed-001] work
@@ -19,8 +20,8 @@ DEFINE_SWITCH(dirtyable, 0, 0, 1, "001",
 	      "what counts as dirtyable memory: 0 2.6.37 (free + file, + anon with swap), 1 3.16 "
 	      "(free beyond the reserves + file)");
 /*
- * The series of [seed-001] contains a patch for a faster ramp-up of a device's limit and stands on it:
- * with 0 a new device reaches its whole limit only after a minute of writing at full speed.
+ * The series of [seed-001] contains a patch for a faster ramp-up of a device's limit and stands on
+ * it: with 0 a new device reaches its whole limit only after a minute of writing at full speed.
  */
 DEFINE_SWITCH(
 	bdi_ramp, 1, 0, 1, "001",
@@ -84,7 +85,7 @@ bool dirty_over_background(void)
 	return global_zone_state(NR_DIRTY) + global_zone_state(NR_UNSTABLE) > bg;
 }
 
-/* ---- proportions -------------------------------------------------------------------------------- */
+/* ---- proportions ---- */
 
 static u32 ramp_used; /* value of the switch the periods were made with */
 static void update_periods(void)
@@ -160,7 +161,7 @@ unsigned long dirty_task_limit_now(unsigned long bdi_limit)
 	return dirty_task_limit(bdi_limit, THROTTLE_TASK_SOFT, num, den);
 }
 
-/* ---- tunables ----------------------------------------------------------------------------------- */
+/* ---- tunables ---- */
 
 /* The last one set wins: what it replaces reads 0. */
 static struct dirty_tunables before = { .background_ratio = 10, .ratio = 20 };

@@ -54,7 +54,7 @@ static bool has_work(struct wb *wb)
 	       kthread_should_stop();
 }
 
-/* ---- orders ------------------------------------------------------------------------------------- */
+/* ---- orders ---- */
 
 static void wake_flusher(struct wb *wb, u32 bit)
 {
@@ -149,7 +149,7 @@ static void work_done(struct wb *wb, struct wb_work *work)
 	spin_unlock_irqrestore_l(&wb->work_lock, flags, "wb_work");
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing ---- */
 
 static long chunk_pages(struct wb *wb, const struct wb_work *work)
 {
@@ -255,7 +255,7 @@ static long wb_writeback(struct wb *wb, struct wb_work *work)
 		if (work->nr_pages <= 0)
 			break;
 		if ((work->for_background || work->for_kupdate) && explicit_work(wb))
-			break; /* comes back to it afterwards: periodic by age, background by limit */
+			break; /* afterwards again: periodic by age, background by limit */
 		if (work->for_background) {
 			bool over;
 
@@ -384,7 +384,7 @@ int wb_flusher(void *arg)
 	return 0;
 }
 
-/* ---- sync --------------------------------------------------------------------------------------- */
+/* ---- sync ---- */
 
 static void sync_part(struct wb *wb, u8 which, int wait)
 {

@@ -3,7 +3,8 @@
  * throttle.c - the decisions of the brake on dirtying, at the position of [seed-001].
  *
  * Problem: programs make pages dirty much faster than a disk takes them. The one who dirties must
- * be slowed to his fair part of the disk's speed, without doing I/O himself and without oscillation.
+ * be slowed to his fair part of the disk's speed, without doing I/O himself and without
+ * oscillation.
  * Idea: he sleeps. Each nr_dirtied_pause pages he looks where the device stands, and sleeps as long
  * as these pages are worth at his allowed bandwidth:
  *
@@ -17,9 +18,9 @@
  *
  * Two controllers share the work: the position (A between 7/8 L and T) answers at once, and
  * throttle_bw, updated ten times a second, takes the lasting part over. A third, nr_dirtied_pause,
- * keeps the pauses in a band: it grows by 3 % + 1 page when a pause was short and falls by a quarter
- * when it was the longest allowed. What "short" means is the document's subject: before it one tick;
- * with it about 10 ms for each doubling of the number of dirtiers (throttle_min_pause).
+ * keeps the pauses in a band: it grows by 3 % + 1 page when a pause was short and falls by a
+ * quarter when it was the longest allowed. What "short" means is the document's subject: before it
+ * one tick; with it about 10 ms for each doubling of the number of dirtiers (throttle_min_pause).
  *
  * All in integers that truncate, in ticks, as posted; nothing is "repaired". Source: [seed-001],
  * [facts 3.2, 3.3].
@@ -60,7 +61,7 @@ u32 throttle_min_pause(unsigned long write_bw, unsigned long throttle_bw, u32 ma
 	return clamp((hi - lo) * (10 * hz) / 1024, 1u, max / 2);
 }
 
-/* ---- estimators --------------------------------------------------------------------------------- */
+/* ---- estimators ---- */
 
 /* Weight: elapsed time in units of 10 ms, of 1024; at most an eighth. */
 static void update_write_bw(struct throttle_est *e, u64 pages, u64 elapsed, u32 hz)
@@ -120,7 +121,7 @@ bool throttle_update(struct throttle_est *e, u64 now, u64 written, unsigned long
 	return true;
 }
 
-/* ---- one look ----------------------------------------------------------------------------------- */
+/* ---- one look ---- */
 
 enum throttle_verdict throttle_look(struct throttle_look *l)
 {

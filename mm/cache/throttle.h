@@ -21,7 +21,7 @@ struct throttle_est {
 };
 void throttle_est_init(struct throttle_est *e, u64 now);
 
-/* ---- the document's position -------------------------------------------------------------------- */
+/* ---- the document's position ---- */
 #define THROTTLE_BDI_SOFT 8	     /* throttling ramps over the top 1/8 below a device's limit */
 #define THROTTLE_TASK_SOFT 16	     /* and over 1/16 below a task's limit */
 u32 throttle_max_pause_hard(u32 hz); /* MAX_PAUSE: 200 ms */
@@ -70,7 +70,7 @@ enum throttle_move { THROTTLE_KEEP, THROTTLE_IDLE, THROTTLE_GROW, THROTTLE_SHRIN
 enum throttle_move throttle_adapt(u32 *nr, s64 pause, u32 min_pause, u32 max_pause, bool below_bg,
 				  bool before_patch, u32 idle);
 
-/* ---- the merged form ---------------------------------------------------------------------------- */
+/* ---- the merged form ---- */
 #define RATELIMIT_CALC_SHIFT 10
 struct throttle_pos {				 /* in */
 	unsigned long limit, bg, freerun, dirty; /* the machine */

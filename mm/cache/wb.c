@@ -206,8 +206,8 @@ int wb_write_single(struct wb *wb, struct mapping *m, struct writeback_control *
 
 	err = mapping_write_pages(m, wbc);
 	/*
-	 * A sync of this file alone: attributes only after the data. (A sync of the device waits for
-	 * all at the end.)
+	 * A sync of this file alone: attributes only after the data. (A sync of the device waits
+	 * for all at the end.)
 	 */
 	if (wbc->sync == WB_SYNC_ALL && !wbc->for_sync)
 		mapping_wait_writeback(m, 0, U64_MAX);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* wb.h - what the files of writeback share: lists, orders, names of reasons. Private to mm/cache. */
+/*
+ * wb.h - what the files of writeback share: lists, orders, names of reasons. Private to mm/cache.
+ */
 #ifndef MM_CACHE_WB_H
 #define MM_CACHE_WB_H
 
@@ -8,7 +10,7 @@
 
 extern const char *const wb_reason_name[NR_WB_REASONS];
 
-/* ---- wb.c: lists. => wb->list_lock held unless said otherwise ---------------------------------- */
+/* ---- wb.c: lists. => wb->list_lock held unless said otherwise ---- */
 /* b_more_io and what is older than the tick (0: all) go to b_io; number of mappings there. */
 unsigned long wb_queue_io(struct wb *wb, u64 older_than);
 /*
@@ -32,11 +34,11 @@ void wb_arm_timer(struct wb *wb); /* if something is dirty and periodic writing 
 /* One mapping: pages, then attributes. => MAPD_SYNCING set, no lock; 0 or the first error */
 int wb_write_single(struct wb *wb, struct mapping *m, struct writeback_control *wbc);
 
-/* ---- flusher.c ---------------------------------------------------------------------------------- */
+/* ---- flusher.c ---- */
 void wb_queue_work(struct wb *wb, struct wb_work *work); /* => work->done set, any context */
 int wb_flusher(void *wb);				 /* the thread */
 
-/* ---- balance.c ---------------------------------------------------------------------------------- */
+/* ---- balance.c ---- */
 /* Estimators and proportions of the device, when their time has come. => any thread context */
 void wb_update_estimates(struct wb *wb);
 /* What one look at a device's place gave, for tables. */

@@ -143,7 +143,7 @@ void mapping_set_error(struct mapping *m, int err)
 		errseq_set(&m->bdi->wb_err, err);
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------- */
+/* ---- the walk ---- */
 
 /* Marks the pages that are dirty now, a node of the index (64 pages) at a time. */
 static void mark_towrite(struct mapping *m, unsigned long first, unsigned long last)
@@ -270,7 +270,9 @@ static int write_range(struct mapping *m, struct writeback_control *wbc, unsigne
 			err = write_claimed(m, pages[i], wbc, write_page);
 			*done = at + 1;
 			ret = ret ? ret : err;
-			/* Integrity: everything is tried. Else an error or a used-up chunk ends it. */
+			/*
+			 * Integrity: everything is tried. Else an error or a used-up chunk ends it.
+			 */
 			if (wbc->sync == WB_SYNC_NONE && (err || wbc->nr_to_write <= 0)) {
 				more = false;
 				break;

@@ -53,7 +53,7 @@ void page_redirty(struct writeback_control *wbc, struct page *page);
 /* Dirty is dropped without writing (truncation, freed metadata). */
 void page_cancel_dirty(struct page *page);
 
-/* ---- one mapping ------------------------------------------------------------------------------ */
+/* ---- one mapping ---- */
 #define MAPD_PAGES 1u	 /* has dirty pages */
 #define MAPD_META 2u	 /* owner's attributes changed */
 #define MAPD_DATASYNC 4u /* of these, some that fdatasync must write (size, block map) */
@@ -85,7 +85,7 @@ void mapping_set_error(struct mapping *m, int err); /* any context */
  */
 void mapping_undirty(struct mapping *m);
 
-/* ---- devices ---------------------------------------------------------------------------------- */
+/* ---- devices ---- */
 /* Asks the flusher for nr_pages (0: all that is dirty now). => any context */
 void wb_start_writeback(struct wb *wb, long nr_pages, enum wb_reason reason);
 void wakeup_flushers(long nr_pages, enum wb_reason reason); /* all devices */
@@ -96,7 +96,7 @@ void wb_start_background(struct wb *wb); /* look whether the machine is over its
  */
 int bdi_sync(struct bdi *bdi, int wait);
 
-/* ---- the brake -------------------------------------------------------------------------------- */
+/* ---- the brake ---- */
 /*
  * Called by whoever dirtied pages of m, after each page, no lock but the inode's held: may sleep
  * for a computed time. Cheap until current->nr_dirtied reaches current->nr_dirtied_pause.

@@ -31,8 +31,8 @@ void *xa_replace(struct xarray *xa, unsigned long index, void *item);
 void *xa_erase(struct xarray *xa, unsigned long index); /* the item or NULL */
 void xa_set_tag(struct xarray *xa, unsigned long index, enum xa_tag tag);
 /*
- * Items from *index on (<= last) that have tag `from` get tag `to` as well: those of one node, up to
- * 64, in one step; *index becomes the last index of that node. false: there was none. => lock
+ * Items from *index on (<= last) that have tag `from` get tag `to` as well: those of one node, up
+ * to 64, in one step; *index becomes the last index of that node. false: there was none. => lock
  */
 bool xa_copy_tag(struct xarray *xa, unsigned long *index, unsigned long last, enum xa_tag from,
 		 enum xa_tag to);

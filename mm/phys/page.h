@@ -219,8 +219,8 @@ bool page_trylock(struct page *page);
 void page_unlock(struct page *page);
 void page_wait_writeback(struct page *page);
 /*
- * => any context. The page is not touched after PG_writeback is clear: nobody need hold it, its cache's
- * reference (kept while the flag is set) is enough
+ * => any context. The page is not touched after PG_writeback is clear: nobody need hold it, its
+ *    cache's reference (kept while the flag is set) is enough
  */
 void page_end_writeback(struct page *page);
 int page_lock_killable(struct page *page);

@@ -9,7 +9,8 @@
  *
  *   congestion_wait      always sleeps: until such a completion, or the whole time. With no I/O in
  *                        flight nobody wakes it.
- *   wait_iff_congested   sleeps only if some device is congested AND the zone was seen full of pages
+ *   wait_iff_congested   sleeps only if some device is congested AND the zone was seen full of
+ *                        pages
  *                        that could not be written for that reason; else it gives the CPU away.
  *
  * The thresholds (7/8 and 13/16 of the pool of requests) belong to the queue in drivers/blk.

@@ -178,8 +178,9 @@ int vm_setup_stack(struct aspace *mm, unsigned long top);
  */
 size_t vm_access(struct aspace *mm, unsigned long addr, void *buf, size_t n, int write);
 /*
- * References on the pages behind nr pages of the current program's memory from addr on, for a device
- * to read (write: to write). => may fault and sleep; how many, or -EFAULT, -ENOMEM, -EINTR for none
+ * References on the pages behind nr pages of the current program's memory from addr on, for a
+ * device to read (write: to write). => may fault and sleep; how many, or -EFAULT, -ENOMEM, -EINTR
+ * for none
  */
 int vm_pin_user(unsigned long addr, u32 nr, int write, struct page **pages);
 /*

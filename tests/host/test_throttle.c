@@ -8,7 +8,7 @@
 #include "lib/math.h"
 #include "mm/cache/throttle.h"
 
-/* ---- [facts 3.3], [facts 3.2] ------------------------------------------------------------------- */
+/* ---- [facts 3.3], [facts 3.2] ---- */
 
 HOST_TEST(min_pause_table)
 {
@@ -172,7 +172,7 @@ HOST_TEST(look)
 	CHECK_EQ(throttle_look(&l), THROTTLE_HARD);
 }
 
-/* ---- estimators --------------------------------------------------------------------------------- */
+/* ---- estimators ---- */
 
 HOST_TEST(estimator_bandwidth)
 {
@@ -252,7 +252,7 @@ HOST_TEST(estimator_dirty)
 	CHECK_EQ(e.avg_dirty, 15900);
 }
 
-/* ---- the merged form ---------------------------------------------------------------------------- */
+/* ---- the merged form ---- */
 
 HOST_TEST(merged_position)
 {
@@ -338,7 +338,7 @@ HOST_TEST(merged_ratelimit_finds_the_balance)
 	CHECK(e.ratelimit > 400 && e.ratelimit < 600);
 }
 
-/* ---- the loop closed over a simulated disk ------------------------------------------------------ */
+/* ---- the loop closed over a simulated disk ---- */
 
 struct sim_task {
 	u64 wake;
@@ -425,8 +425,8 @@ static struct sim_result simulate(u32 n, u32 seconds, bool before, unsigned long
 }
 
 /*
- * What [seed-001] promises, on a disk that is as even as no disk is: a hundred writers look far less
- * often and sleep more than 60 ms, the disk writes as much, few writers notice nothing.
+ * What [seed-001] promises, on a disk that is as even as no disk is: a hundred writers look far
+ * less often and sleep more than 60 ms, the disk writes as much, few writers notice nothing.
  */
 HOST_TEST(closed_loop)
 {

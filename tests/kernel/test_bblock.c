@@ -333,7 +333,7 @@ KTEST(bblock, marks_and_writeback_race)
 	close_ram();
 }
 
-/* ---- inodes by number ------------------------------------------------------------------------- */
+/* ---- inodes by number ---- */
 static struct superblock *sb;
 static atomic_t evicted, filled, failed;
 
@@ -461,7 +461,7 @@ KTEST(icache, lookup_and_end_race)
 	KT_ASSERT(atomic_read(&evicted) > 0);
 }
 
-/* ---- an error of writing is told once to every open file -------------------------------------- */
+/* ---- an error of writing is told once to every open file ---- */
 static struct file *open_dev(const char *name)
 {
 	char path[40];

@@ -255,7 +255,9 @@ KTEST(writeback, sync_cycle)
 	device_unmake(d);
 }
 
-/* Nothing dirty: the flusher does not run, no timer is armed. Something dirty: once per interval. */
+/*
+ * Nothing dirty: the flusher does not run, no timer is armed. Something dirty: once per interval.
+ */
 KTEST(writeback, quiet_when_clean)
 {
 	struct device *d = device_make(1000);

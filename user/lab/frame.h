@@ -51,7 +51,7 @@ struct lab {
 const char *lab_text(const struct lab *lab, const char *key);
 unsigned long lab_number(const struct lab *lab, const char *key);
 
-/* ---- records ---------------------------------------------------------------------------------- */
+/* ---- records ---- */
 /* "LAB kind " and what the format says; blanks inside values are the caller's to avoid. */
 void lab_record(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same for one name and a text with blanks: "LAB kind name=text with blanks". */
@@ -67,7 +67,7 @@ int lab_switch(const char *name, int value);
 /* The first line of a file into text; "" when it is absent. => 1: there was one */
 int lab_line(const char *path, char *text, size_t size);
 
-/* ---- samples ---------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 /* Named numbers read at one instant. */
 #define LAB_VALUES 192
 struct lab_values {
@@ -97,7 +97,7 @@ unsigned long long values_delta(const struct lab_values *now, const struct lab_v
 				const char *name);
 void sleep_until(uint64_t monotonic_ns);
 
-/* ---- a disk ------------------------------------------------------------------------------------ */
+/* ---- a disk ---- */
 /*
  * Creates the disk model `model` ("" or "none": the directory dir is used as it is), an ext2 on it,
  * and mounts it on dir. => 0, or -1 after one line
@@ -105,7 +105,7 @@ void sleep_until(uint64_t monotonic_ns);
 int lab_disk(struct lab *lab, const char *model, const char *dir);
 void lab_disk_gone(struct lab *lab); /* umount and remove, if lab_disk made one */
 
-/* ---- load ------------------------------------------------------------------------------------- */
+/* ---- load ---- */
 /* Processes that write, each its own file in dir, until they are stopped. */
 struct writers {
 	const char *dir;

@@ -84,7 +84,9 @@ unsigned long lab_number(const struct lab *lab, const char *name)
 	return number(name, lab_text(lab, name));
 }
 
-/* "--side 1" and "--side=1" say the same as "side=1". Everything is checked before anything runs. */
+/*
+ * "--side 1" and "--side=1" say the same as "side=1". Everything is checked before anything runs.
+ */
 static void words(struct lab *lab, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {

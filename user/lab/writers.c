@@ -2,11 +2,12 @@
 /*
  * writers.c - processes that dirty page cache, each in its own file: what a hundred `dd` do.
  *
- * A writer appends blocks to the end of its share of the disk, then begins again. The share should be
- * larger than what a run writes: one who comes round to pages that are still dirty makes no new
- * ones, is not held by anybody, and only burns CPU time. Cache that lies keep_bytes behind is dropped
- * (it was written long ago), so memory stays as it is without any reclaim in the picture. A writer
- * counts its bytes in memory shared with its parent and looks there whether to stop. Plain system
+ * A writer appends blocks to the end of its share of the disk, then begins again. The share should
+ * be larger than what a run writes: one who comes round to pages that are still dirty makes no new
+ * ones, is not held by anybody, and only burns CPU time. Cache that lies keep_bytes behind is
+ * dropped (it was written long ago), so memory stays as it is without any reclaim in the picture. A
+ * writer counts its bytes in memory shared with its parent and looks there whether to stop. Plain
+ * system
  * calls: the same load runs on Linux.
  */
 #include "frame.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * disk.c - rows of files on a disk's file system (DIR of -d): the page cache, not the disk, is timed.
+ * disk.c - rows of files on a disk's file system (DIR of -d): the page cache, not the disk, is
+ * timed.
  *
  * The file has 1024 pages. "Dirty" rows find the pages as the writes before left them; "clean" ones
- * come after an fsync. Mappings are new each time, so every first touch of a page is a fault, unless
- * the kernel maps the neighbours along; a fault row counts pages, whatever the number of faults.
+ * come after an fsync. Mappings are new each time, so every first touch of a page is a fault,
+ * unless the kernel maps the neighbours along; a fault row counts pages, whatever the number of
+ * faults.
  */
 #define _GNU_SOURCE
 #include "ubench.h"

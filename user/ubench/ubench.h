@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ubench.h - what a row is. main.c: system calls, faults, processes, tmpfs; disk.c: files on a disk.
+ * ubench.h - what a row is. main.c: system calls, faults, processes, tmpfs; disk.c: files on a
+ * disk.
  */
 #ifndef USER_UBENCH_H
 #define USER_UBENCH_H
