@@ -33,7 +33,7 @@ def sides(figures, part):
 
 
 def rows(doc, figures, part):
-    """[(metric, head, unit, {side: (mean, min, cov)}, real or None)]"""
+    """[(metric, head, unit, {side: (mean, min, cov)}, real or None)]. One run a side proves no spread: None."""
     out = []
     for metric, head, unit in doc.COLUMNS:
         cells = {}
@@ -42,7 +42,8 @@ def rows(doc, figures, part):
             if got:
                 cells[side] = (stats.mean(got), min(got), stats.cov(got), got)
         if cells:
-            real = stats.real(cells[0][3], cells[1][3]) if 0 in cells and 1 in cells else None
+            repeated = all(s in cells and len(cells[s][3]) > 1 for s in (0, 1))
+            real = stats.real(cells[0][3], cells[1][3]) if repeated else None
             out.append((metric, head, unit, {s: c[:3] for s, c in cells.items()}, real))
     return out
 
