@@ -37,6 +37,7 @@ struct timer_base {
 	struct timer *running;	      /* (lock) whose function runs right now; only compared */
 	ktime_t armed;		      /* what the alarm stands on, KTIME_MAX: nothing */
 	ktime_t next_tick;
+	bool inside; /* its timer interrupt is running: read by others' turn policy */
 	bool tick_on, ready;
 	u64 nr_fired, nr_ticks;
 };
@@ -253,6 +254,11 @@ static void run_timers(void)
  * CPUs in all, CPU 1's phase then decides: 500 us 77:123, 250 us 83:117, 100 us 99:101. A rotation
  * can also lose one that does not run its tick (an idle CPU whose alarm went off while two others
  * are awake): whoever is late by a period gets the turn as well.
+ *
+ * Arming the earliest alarm of all ends the own turn, in the middle of the timer interrupt. A CPU
+ * whose next turn comes a period later finds that alarm due already, and is interrupted again
+ * before its softirqs: for ever, with one other that loops. So the turn is given again while
+ * somebody stands in that interrupt; the second time its alarm is still ahead.
  */
 #define PHASE_OF_TWO_NS 100000
 static u64 ticking; /* CPUs whose tick is on */
@@ -266,12 +272,28 @@ static bool anyone_late(ktime_t now)
 	return false;
 }
 
+/* Is another CPU in the middle of its timer interrupt? */
+static bool anyone_inside(void)
+{
+	u32 me = smp_processor_id();
+
+	for (u32 cpu = 0; cpu < nr_cpus; cpu++)
+		if (cpu != me && READ_ONCE(per_cpu(timer_base, cpu).inside))
+			return true;
+	return false;
+}
+
 static inline void give_turn(ktime_t now)
 {
 	u64 mask = READ_ONCE(ticking), me = 1ull << smp_processor_id(), others = mask & ~me;
 
-	if (nr_cpus > 1 && !(mask & (me - 1)) && (!(others & (others - 1)) || anyone_late(now)))
+	if (nr_cpus == 1 || (mask & (me - 1)))
+		return;
+	if (!(others & (others - 1)) || anyone_late(now)) {
 		cpu_relax();
+		for (int i = 0; i < 2 && nr_cpus > 2 && anyone_inside(); i++)
+			cpu_relax();
+	}
 }
 
 static inline void set_ticking(bool on)
@@ -318,6 +340,7 @@ void timer_interrupt(void)
 	struct timer *first;
 
 	base->armed = KTIME_MAX;
+	WRITE_ONCE(base->inside, true);
 	if (ticked)
 		tick(base, now);
 	spin_lock(&base->lock);
@@ -326,6 +349,7 @@ void timer_interrupt(void)
 		softirq_raise(SOFTIRQ_TIMER);
 	arm_alarm(base, now);
 	spin_unlock(&base->lock);
+	WRITE_ONCE(base->inside, false);
 	if (ticked)
 		give_turn(now);
 }
