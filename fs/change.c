@@ -53,6 +53,7 @@ static int make_start(struct making *m, const struct path *base, const char *nam
 		return -EEXIST;
 	}
 	m->dir = path_inode(&m->w.path);
+	super_change_begin(m->dir->sb);
 	inode_lock(m->dir);
 	m->d = lookup_locked(m->w.path.dentry, &m->w.last);
 	if (IS_ERR(m->d)) {
@@ -75,6 +76,7 @@ static int make_end(struct making *m, int err)
 	inode_unlock(m->dir);
 	if (m->d)
 		dentry_put(m->d);
+	super_change_end(m->dir->sb);
 	walk_fail(&m->w);
 	return err;
 }
@@ -238,12 +240,14 @@ int vfs_unlink(const struct path *base, const char *name, int rmdir)
 		return err;
 	}
 	dir = path_inode(&w.path);
+	super_change_begin(dir->sb);
 	inode_lock(dir);
 	d = lookup_locked(w.path.dentry, &w.last);
 	err = IS_ERR(d) ? PTR_ERR(d) : remove_last(&w, d, rmdir);
 	inode_unlock(dir);
 	if (!IS_ERR(d))
 		dentry_put(d);
+	super_change_end(dir->sb);
 	walk_fail(&w);
 	return err;
 }

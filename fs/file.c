@@ -158,7 +158,7 @@ int file_deny_write(struct file *f)
 	return -ETXTBSY;
 }
 
-static struct file *open_path(const struct path *path, int flags, bool created)
+static struct file *do_open_path(const struct path *path, int flags, bool created)
 {
 	struct inode *inode = path_inode(path);
 	const struct file_ops *ops = &no_ops;
@@ -198,6 +198,21 @@ static struct file *open_path(const struct path *path, int flags, bool created)
 	return f;
 }
 
+static struct file *open_path(const struct path *path, int flags, bool created)
+{
+	struct superblock *sb = path_inode(path)->sb;
+	struct file *f;
+
+	if (flags & O_PATH || !(flags & (O_WRONLY | O_RDWR | O_TRUNC)))
+		return do_open_path(path, flags, created);
+	path_get(path); /* the superblock stays, whatever becomes of the file */
+	super_change_begin(sb);
+	f = do_open_path(path, flags, created);
+	super_change_end(sb);
+	path_put(path);
+	return f;
+}
+
 struct file *vfs_open_path(const struct path *path, int flags)
 {
 	return open_path(path, flags, false);
@@ -222,10 +237,12 @@ static int open_or_create(struct walk *w, int flags, umode_t mode, struct dentry
 	}
 	if (d)
 		dentry_put(d);
+	super_change_begin(inode->sb);
 	inode_lock(inode);
 	d = lookup_locked(dir, &w->last);
 	if (IS_ERR(d)) {
 		inode_unlock(inode);
+		super_change_end(inode->sb);
 		*out = NULL;
 		return PTR_ERR(d);
 	}
@@ -244,6 +261,7 @@ static int open_or_create(struct walk *w, int flags, umode_t mode, struct dentry
 		err = -EEXIST;
 	}
 	inode_unlock(inode);
+	super_change_end(inode->sb);
 	*out = d;
 	return err;
 }

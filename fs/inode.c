@@ -282,10 +282,12 @@ int vfs_setattr(const struct path *p, const struct kstat *attr, unsigned int mas
 	struct inode *inode = path_inode(p);
 	struct kstat copy = *attr;
 	struct fs_cred cred;
-	int err = mount_want_write(p);
+	int err;
 
+	super_change_begin(inode->sb);
+	err = mount_want_write(p);
 	if (err)
-		return err;
+		goto out;
 	current_fs_cred(&cred, 0);
 	inode_lock(inode);
 	err = attr_allowed(inode, attr, mask, &cred);
@@ -298,6 +300,8 @@ int vfs_setattr(const struct path *p, const struct kstat *attr, unsigned int mas
 							: inode_default_setattr(inode, &copy, mask);
 	}
 	inode_unlock(inode);
+out:
+	super_change_end(inode->sb);
 	return err;
 }
 

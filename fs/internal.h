@@ -133,8 +133,27 @@ void mount_lock_read(void);
 void mount_unlock_read(void);
 static inline int mount_want_write(const struct path *p)
 {
-	return (p->mnt->flags | p->mnt->sb->flags) & MS_RDONLY ? -EROFS : 0;
+	const struct superblock *sb = p->mnt->sb;
+
+	return (p->mnt->flags | sb->flags) & MS_RDONLY || atomic_read(&sb->closing) ? -EROFS : 0;
 }
+/*
+ * Around every change, before mount_want_write looks: a remount to read-only waits for those that
+ * have begun. => may nest; never waits itself
+ */
+static inline void super_change_begin(struct superblock *sb)
+{
+	atomic_inc(&sb->changing); /* a full barrier: the gate is looked at afterwards */
+}
+void super_change_wake(void);
+static inline void super_change_end(struct superblock *sb)
+{
+	if (atomic_dec_and_test(&sb->changing) && unlikely(atomic_read(&sb->closing)))
+		super_change_wake();
+}
+/* No change begins any more; those going on have ended. => may sleep, no lock held */
+void super_gate_close(struct superblock *sb);
+void super_gate_open(struct superblock *sb);
 
 /* pathtext.c */
 char *path_text(const struct path *p, const struct path *root, char *buf, size_t n, bool *reached);

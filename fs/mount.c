@@ -390,14 +390,17 @@ static int do_bind(const char *source, struct path *p, u32 flags)
 static int do_remount(struct path *p, u32 flags, const char *data)
 {
 	struct superblock *sb = p->mnt->sb;
+	bool closes = !(flags & MS_BIND) && (flags & MS_RDONLY);
 	int err = 0;
 
 	if (p->dentry != p->mnt->root) {
 		path_put(p);
 		return -EINVAL;
 	}
-	if (!(flags & MS_BIND) && (flags & MS_RDONLY)) /* the long part, without the lock */
+	if (closes) { /* the long part, without the lock */
+		super_gate_close(sb);
 		super_sync(sb, 1);
+	}
 	down_write(&mount_lock);
 	if (!(flags & MS_BIND))
 		err = super_remount(sb, flags, data);
@@ -408,6 +411,8 @@ static int do_remount(struct path *p, u32 flags, const char *data)
 		p->mnt->flags = (p->mnt->flags & ~changeable) | (flags & changeable);
 	}
 	up_write(&mount_lock);
+	if (closes)
+		super_gate_open(sb);
 	path_put(p);
 	return err;
 }

@@ -177,19 +177,21 @@ static int rename_walked(struct renaming *r)
 		return -EBUSY;
 	if (r->nw.last.type != LAST_NORM)
 		return r->flags & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
-	err = mount_want_write(&r->ow.path);
-	if (err)
-		return err;
 	r->od = r->ow.path.dentry;
 	r->nd = r->nw.path.dentry;
 	r->o = r->n = NULL;
-	lock_two(r->od, r->nd);
-	err = rename_locked(r);
-	unlock_two(r->od, r->nd);
+	super_change_begin(r->od->sb);
+	err = mount_want_write(&r->ow.path);
+	if (!err) {
+		lock_two(r->od, r->nd);
+		err = rename_locked(r);
+		unlock_two(r->od, r->nd);
+	}
 	if (!IS_ERR_OR_NULL(r->n)) {
 		dentry_put(r->o);
 		dentry_put(r->n);
 	}
+	super_change_end(r->od->sb);
 	return err;
 }
 

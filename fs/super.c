@@ -163,7 +163,28 @@ int super_sync(struct superblock *sb, int wait)
 	return err ?: own ?: dev;
 }
 
-/* Is a file open for writing? */
+/* ---- remounting ---- */
+
+static DEFINE_WAIT_QUEUE(gate_wait);
+
+void super_change_wake(void)
+{
+	wake_up_all(&gate_wait);
+}
+
+void super_gate_close(struct superblock *sb)
+{
+	atomic_inc(&sb->closing);
+	smp_mb();
+	wait_event(&gate_wait, !atomic_read(&sb->changing));
+}
+
+void super_gate_open(struct superblock *sb)
+{
+	atomic_dec(&sb->closing);
+}
+
+/* Is a file open for writing, or deleted and still in use (its blocks are to be freed)? */
 static bool has_writers(struct superblock *sb)
 {
 	struct inode *inode;
@@ -171,7 +192,7 @@ static bool has_writers(struct superblock *sb)
 
 	spin_lock(&sb->lock);
 	list_for_each_entry(inode, &sb->inodes, sb_node) {
-		found = atomic_read(&inode->writers) > 0;
+		found = atomic_read(&inode->writers) > 0 || !inode->nlink;
 		if (found)
 			break;
 	}

@@ -27,6 +27,9 @@ OVMF_PLACES = [("/usr/share/OVMF/OVMF_CODE.fd", "/usr/share/OVMF/OVMF_VARS.fd"),
                ("/usr/share/edk2/ovmf/OVMF_CODE.fd", "/usr/share/edk2/ovmf/OVMF_VARS.fd")]
 
 
+MAX_KERNEL_DISKS = 2
+
+
 class BadMachine(Exception):
     """A request that no machine can meet; the text names the option and its value."""
 
@@ -251,6 +254,9 @@ def argv(m):
         args += ["-drive", f"file={m.iso},format=raw,if=none,media=cdrom,readonly=on,id=cd",
                  "-device", "ide-cd,drive=cd,bootindex=0"]
     else:
+        if m.initrd and len(m.disks) > MAX_KERNEL_DISKS:
+            raise BadMachine(f"{len(m.disks)} disks with -kernel: QEMU's loader then loses the initramfs; "
+                             f"at most {MAX_KERNEL_DISKS}, or boot the ISO")
         args += ["-kernel", m.kernel]
         args += ["-initrd", m.initrd] if m.initrd else []
         args += ["-append", m.append] if m.append else []

@@ -26,6 +26,7 @@
 #include "mm/kmem/slab.h"
 
 #define MAX_FAULTY 16
+#define MAX_DEPTH 3 /* each one below holds its lock while the next works */
 static DEFINE_MUTEX(table_mutex, RANK_DISK);
 static struct faulty *table[MAX_FAULTY];
 
@@ -615,10 +616,8 @@ static int one_option(struct faulty *f, char *name, char *value)
 	static const char *const switches[] = { "cache", "destage", "keep", "unit", "freeze" };
 	char line[128] = "";
 
-	if (!strcmp(name, "over") && value) {
-		f->lower = f->lower ? f->lower : blk_part_get(value);
-		return f->lower ? 0 : -ENXIO;
-	}
+	if (!strcmp(name, "over") && value)
+		return 0; /* find_lower has seen it */
 	if (!strcmp(name, "rule") && value)
 		return rule_line(f, value);
 	if (!strcmp(name, "seed") && value && !parse_u64(value, &f->plan.seed))
@@ -646,6 +645,40 @@ static int one_option(struct faulty *f, char *name, char *value)
 	return -ENOENT;
 }
 
+/* The disk below comes first, wherever the line names it: commands act on it. */
+static int find_lower(struct faulty *f, const char *args)
+{
+	char name[DISK_NAME + 8];
+	size_t n = 0;
+
+	while (args && *args) {
+		args += strspn(args, " ");
+		if (!strncmp(args, "over=", 5))
+			break;
+		args = strchr(args, ',');
+		args = args ? args + 1 : NULL;
+	}
+	if (!args || !*args) {
+		pr_err("faulty: over=DISK is missing");
+		return -EINVAL;
+	}
+	for (args += 5; n < sizeof(name) - 1 && *args && !strchr(", \n", *args); args++)
+		name[n++] = *args;
+	name[n] = 0;
+	f->lower = blk_part_get(name);
+	if (!f->lower) {
+		pr_err("faulty: over=%s: no such disk", name);
+		return -ENXIO;
+	}
+	if (f->lower->disk->ops == &faulty_ops)
+		f->depth = ((struct faulty *)f->lower->disk->private)->depth + 1;
+	if (f->depth > MAX_DEPTH) {
+		pr_err("faulty: over=%s: more than %d on top of each other", name, MAX_DEPTH);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int parse_options(struct faulty *f, char *args)
 {
 	char *word;
@@ -668,10 +701,6 @@ static int parse_options(struct faulty *f, char *args)
 		       : err == -ENOENT ? "no such option"
 					: "not understood");
 		return err;
-	}
-	if (!f->lower) {
-		pr_err("faulty: over=DISK is missing");
-		return -EINVAL;
 	}
 	return 0;
 }
@@ -721,7 +750,9 @@ static struct disk *faulty_create(char *args)
 	timer_init(&f->freeze_timer, freeze_timer);
 	fault_plan_init(&f->plan);
 	rng_seed(&f->rng, f->plan.seed);
-	err = parse_options(f, args);
+	err = find_lower(f, args);
+	if (!err)
+		err = parse_options(f, args);
 	if (err) {
 		destroy(f);
 		return ERR_PTR(err);

@@ -17,6 +17,7 @@ struct faulty {
 	struct disk *disk;	/* (o) */
 	struct blk_part *lower; /* (o) referenced */
 	int number;		/* (o) of its name */
+	int depth;		/* (o) faulty disks below this one */
 	bool ready;		/* the rules hold from now on */
 	spinlock_t lock;
 	struct fault_plan plan; /* (f) */

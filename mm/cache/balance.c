@@ -52,6 +52,8 @@ DEFINE_EVENT(writeback, balance_dirty_pages,
 DEFINE_EVENT(writeback, balance_min_pause, "bdi %s: min_pause=%lu max_pause=%lu move=%lu pause=%ld",
 	     "bdi", "min_pause_ticks", "max_pause_ticks", "move", "pause");
 
+#define CLEANER_STEP 64u /* pages between two looks of a thread that is not held */
+
 /* control-struct of one call */
 struct balance {
 	struct wb *wb;
@@ -369,6 +371,19 @@ static bool merged_round(struct balance *b)
 	return !b->task_bw && pos.bdi_dirty > bdi_stat_error() && !fatal_signal_pending();
 }
 
+/*
+ * Who cleans one device may dirty another (a loop device's worker): never held, but that device's
+ * flusher must hear of it, for nobody else will tell.
+ */
+static void cleaner_dirtied(struct wb *wb)
+{
+	struct wb_position pos;
+
+	read_machine(&pos);
+	kick_flusher(wb, &pos);
+	current->nr_dirtied_pause = CLEANER_STEP;
+}
+
 void balance_dirty_pages(struct mapping *m)
 {
 	struct bdi *bdi = m->bdi;
@@ -377,6 +392,8 @@ void balance_dirty_pages(struct mapping *m)
 
 	if (!bdi->registered || (bdi->capabilities & BDI_CAP_NO_WRITEBACK) ||
 	    (current->flags & (TF_FLUSHER | TF_MEMALLOC))) {
+		if ((current->flags & TF_FLUSHER) && bdi->registered)
+			cleaner_dirtied(b.wb);
 		current->nr_dirtied = 0;
 		return;
 	}
