@@ -197,7 +197,9 @@ struct superblock {
 	int (*remount)(struct superblock *sb, u32 flags, const char *data);
 	void (*show_options)(struct superblock *sb, struct seq *seq);
 	atomic_t mounts;
-	/* changes of names, attributes and sizes going on; a remount to read-only lets none begin */
+	/*
+	 * changes of names, attributes and sizes going on; a remount to read-only lets none begin
+	 */
 	atomic_t changing, closing;
 	atomic_long_t next_ino;
 	char source[64];
