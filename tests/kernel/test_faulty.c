@@ -335,4 +335,48 @@ KTEST(faulty, over_what_is_not_there)
 	KT_ASSERT(IS_ERR(disk_create("faulty:seed=1")));
 	KT_ASSERT(IS_ERR(disk_create("faulty:over")));
 	KT_ASSERT(IS_ERR(disk_create("faulty")));
+	KT_ASSERT(IS_ERR(disk_create("faulty:destage=30,over=nothing")));
+	KT_ASSERT(IS_ERR(disk_create("faulty:rule=freeze/now,rule=thaw")));
+}
+
+/* Words that act on the disk below may stand before its name. */
+KTEST(faulty, words_in_any_order)
+{
+	static const char *const words[] = { "destage=30", "keep=10", "unit=8", "rule=cache/off",
+					     "rule=freeze/now,rule=thaw" };
+
+	ram = disk_create("ram:size=1M");
+	KT_ASSERT(!IS_ERR(ram));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		char line[96];
+
+		snprintf(line, sizeof(line), "faulty:%s,over=%s", words[i], ram->name);
+		faulty = disk_create(line);
+		KT_ASSERT(!IS_ERR(faulty));
+		remove(faulty);
+	}
+	remove(ram);
+}
+
+/* Each holds its lock while the next works, so the tower has a limit. */
+KTEST(faulty, tower)
+{
+	struct disk *d[8], *below;
+	int n = 0;
+
+	ram = disk_create("ram:size=1M");
+	KT_ASSERT(!IS_ERR(ram));
+	for (below = ram; n < 8; below = d[n++]) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "faulty:over=%s,cache", below->name);
+		d[n] = disk_create(line);
+		if (IS_ERR(d[n]))
+			break;
+	}
+	KT_EQ(n, 4);
+	KT_EQ(blk_flush(&d[n - 1]->whole), 0);
+	while (n--)
+		remove(d[n]);
+	remove(ram);
 }

@@ -477,6 +477,31 @@ KTEST(writeback, background)
 	device_unmake(d);
 }
 
+/* Who cleans another device (a loop's worker) is not held, but the flusher hears of its pages. */
+KTEST(writeback, cleaner_of_another)
+{
+	struct device *d = device_make(2000);
+	struct mapping *m = file_make(d);
+	u32 flags = current->flags;
+
+	tune("vm/dirty_background_bytes", "819200"); /* 200 pages */
+	tune("vm/dirty_bytes", "1638400");
+	current->nr_dirtied_pause = 0;
+	current->flags |= TF_FLUSHER;
+	for (int i = 0; i < 1000; i++) {
+		dirty_pages(m, (unsigned long)i, 1);
+		balance_dirty_pages_ratelimited(m);
+	}
+	current->flags = flags;
+	sleep_ns(300 * NSEC_PER_MSEC); /* long before anything is old */
+	KT_ASSERT(d->ended > 300);
+	KT_EQ(d->reason, WB_REASON_BACKGROUND);
+	tune_defaults();
+	current->nr_dirtied_pause = 0;
+	file_unmake(m);
+	device_unmake(d);
+}
+
 /* A fast writer to a slow device: held at the limit, at the speed of the device. */
 static struct mapping *brake_file;
 static u32 brake_stop;

@@ -151,6 +151,15 @@ def test_four_cpus(boot, source, tmp_path):
     assert sums(run.section("sums")) == dump(image, tmp_path / "out")
 
 
+def test_remount_beside_changes(boot, tmp_path):
+    """Read-only and back, hundreds of times, while names are made and removed: nothing is half done."""
+    image = mke2fs(tmp_path / "r.img", ["-b", "1024"], "64M")
+    run = boot(autorun="/lab/remount", clock="wall", nodes=1, cpus=4, disks=[image])
+    assert "remount: done" in run.text, run.text[-3000:]
+    assert run.section("complaints") == ""
+    check(image)
+
+
 def test_refusals(boot, tmp_path):
     """What cannot be mounted says why, by name."""
     image = str(tmp_path / "x.img")
