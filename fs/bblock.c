@@ -15,6 +15,7 @@
 #include "fs/internal.h"
 #include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
+#include "mm/reclaim/lruvec.h"
 
 #define READAHEAD_BATCH 32u
 
@@ -59,8 +60,8 @@ int bblock_read(struct bdev *bdev, u64 nr, u32 size, struct bblock *out)
 		page_put(page);
 		return read_slow(bdev, nr, size, out);
 	}
-	if (unlikely(!page_test(page, PG_referenced)))
-		page_set(page, PG_referenced);
+	if (unlikely(~READ_ONCE(page->flags) & (BIT(PG_referenced) | BIT(PG_active))))
+		page_mark_accessed(page);
 	fill(out, bdev, nr, size, pos, page);
 	return 0;
 }

@@ -56,6 +56,8 @@ static noinline void evict(struct inode *inode)
 	inode->flags |= INODE_DYING; /* from here on nothing makes it dirty */
 	if (inode->mapping == &inode->data) {
 		WRITE_ONCE(inode->data.size, 0);
+		if (unlikely(current->reclaim_state != NULL)) /* its name was given back */
+			current->reclaim_state->inode_pages += inode->data.nr_pages;
 		pagecache_truncate(&inode->data, 0);
 	}
 	if (sb->evict_inode && !(inode->flags & INODE_FAILED))

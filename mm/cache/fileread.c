@@ -17,6 +17,7 @@
 #include "lib/string.h"
 #include "mm/cache/internal.h"
 #include "mm/cache/readahead.h"
+#include "mm/reclaim/lruvec.h"
 #include "sched/sched.h"
 
 /* Bytes that were NOT copied. */
@@ -67,6 +68,19 @@ static noinline size_t read_hole(char *to, size_t n, bool user)
 	return 0;
 }
 
+/*
+ * A use of the page: the second one makes it active. Several reads in a row of one page by one open
+ * file are one use.
+ */
+static __always_inline void mark_read(struct page *page, unsigned long prev, unsigned long index)
+{
+	unsigned long f = READ_ONCE(page->flags);
+
+	if (unlikely(~f & (BIT(PG_referenced) | BIT(PG_active))) &&
+	    (index != prev || !(f & BIT(PG_referenced))))
+		page_mark_accessed(page);
+}
+
 #define READ_FLAGS (BIT(PG_uptodate) | BIT(PG_readahead))
 
 static __always_inline ssize_t do_read(struct mapping *m, struct ra_state *ra, u64 pos, char *buf,
@@ -94,8 +108,7 @@ static __always_inline ssize_t do_read(struct mapping *m, struct ra_state *ra, u
 
 			left = copy_out(buf + done, va + off, bytes, user);
 			page_kunmap(va);
-			if (unlikely(!page_test(page, PG_referenced)))
-				page_set(page, PG_referenced);
+			mark_read(page, ra ? ra->prev : ~0ul, pos >> PAGE_SHIFT);
 			page_put(page);
 		} else {
 			left = read_hole(buf + done, bytes, user);
@@ -140,8 +153,7 @@ ssize_t pagecache_read_ra(struct mapping *m, struct ra_state *ra, u64 pos, void 
 		return read_many(m, ra, pos, buf, n);
 	}
 	left = copy_to_user(buf, (char *)page_kmap(page) + off, n);
-	if (unlikely(!page_test(page, PG_referenced)))
-		page_set(page, PG_referenced);
+	mark_read(page, ra->prev, pos >> PAGE_SHIFT);
 	page_put(page);
 	ra->prev = pos >> PAGE_SHIFT;
 	return likely(!left) ? (ssize_t)n : read_many(m, ra, pos, buf, n);

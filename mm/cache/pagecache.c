@@ -33,7 +33,8 @@ static DEFINE_MUTEX(mappings_lock, RANK_MAPPING);
 static LIST_HEAD(mappings);
 
 /*
- * Reclaim's way in: the page is off the LRU, the caller holds one reference, the index the other.
+ * Reclaim's way in: the page is locked and off the LRU, the caller holds one reference, the index
+ * the other.
  */
 static bool reclaim_drop(struct page *page);
 static const struct reclaim_ops cache_reclaim_ops = { .drop_page = reclaim_drop,
@@ -422,20 +423,10 @@ static bool drop_one(struct mapping *m, struct page *page)
 
 static bool reclaim_drop(struct page *page)
 {
-	struct mapping *m = READ_ONCE(page->mapping);
-	bool gone;
+	struct mapping *m = page->mapping;
 
-	if (!m || page_test(page, PG_anon) || mapping_is_shmem(m))
-		return false;
-	if (!page_mapped(page))
-		return drop_one(m, page);
-	/* Mapped: the entries go first, if no program has used one lately. */
-	if (!mapping_unmap_page_hook || page_test(page, PG_dirty) || !page_trylock(page))
-		return false;
-	gone = page->mapping == m && mapping_unmap_page_hook(page) &&
+	return m && !page_test(page, PG_anon) && !mapping_is_shmem(m) &&
 	       mapping_remove_unused(m, page);
-	page_unlock(page);
-	return gone;
 }
 
 /* Pages of [first, last] that can go, go. *stayed counts the others. */

@@ -62,9 +62,13 @@
 	Z(PGSTEAL_DIRECT, "pgsteal_direct")                                                        \
 	Z(PGSCAN_KSWAPD, "pgscan_kswapd")                                                          \
 	Z(PGSCAN_DIRECT, "pgscan_direct")                                                          \
+	X(PGSCAN_DIRECT_THROTTLE, "pgscan_direct_throttle", "")                                    \
 	X(PGINODESTEAL, "pginodesteal", "")                                                        \
 	X(SLABS_SCANNED, "slabs_scanned", "")                                                      \
 	X(KSWAPD_INODESTEAL, "kswapd_inodesteal", "")                                              \
+	X(KSWAPD_LOW_WMARK_HIT_QUICKLY, "kswapd_low_wmark_hit_quickly", "")                        \
+	X(KSWAPD_HIGH_WMARK_HIT_QUICKLY, "kswapd_high_wmark_hit_quickly", "")                      \
+	X(KSWAPD_SKIP_CONGESTION_WAIT, "kswapd_skip_congestion_wait", "")                          \
 	X(PAGEOUTRUN, "pageoutrun", "")                                                            \
 	X(ALLOCSTALL, "allocstall", "")                                                            \
 	X(PGROTATED, "pgrotated", "")                                                              \

@@ -158,7 +158,8 @@ static unsigned long stacks_scan(struct shrinker *s, unsigned long nr)
 
 static struct shrinker stack_shrinker = { .name = "kstack",
 					  .count = stacks_count,
-					  .scan = stacks_scan };
+					  .scan = stacks_scan,
+					  .batch = 8 };
 
 /* ---- kernel threads ---- */
 

@@ -414,14 +414,19 @@ unsigned long slab_shrink(struct slab_cache *c)
 	return free_empty(c);
 }
 
-unsigned long slab_shrink_all(void)
+unsigned long slab_free_empty(void)
 {
 	unsigned long pages = 0;
 
-	visit_cpus(drain_all_here, NULL);
 	for (struct slab_cache *c = slab_caches; c; c = c->next)
 		pages += free_empty(c);
 	return pages;
+}
+
+unsigned long slab_shrink_all(void)
+{
+	visit_cpus(drain_all_here, NULL);
+	return slab_free_empty();
 }
 
 unsigned long slab_nr_objects(struct slab_cache *c)

@@ -22,6 +22,7 @@ void slab_free(struct slab_cache *c, void *obj);
 /* Gives empty slabs back; returns pages freed. */
 unsigned long slab_shrink(struct slab_cache *c);
 unsigned long slab_shrink_all(void);		     /* of all caches. => may sleep */
+unsigned long slab_free_empty(void);		     /* the same, without other CPUs' objects */
 unsigned long slab_nr_objects(struct slab_cache *c); /* in use */
 
 void *kmalloc(size_t bytes, gfp_t gfp); /* up to 4 MiB; NULL when out of memory */
@@ -43,9 +44,21 @@ struct shrinker {
 	const char *name;
 	unsigned long (*count)(struct shrinker *s);
 	unsigned long (*scan)(struct shrinker *s, unsigned long nr); /* number freed */
+	/* Objects of one call; 0: 128, and then they count as slabs_scanned. */
+	u32 batch;
+	unsigned long deferred; /* asked for, but less than a batch */
 	struct list_head node;
 };
+/* What a thread that shrinks slabs frees besides objects: current->reclaim_state. */
+struct reclaim_state {
+	unsigned long inode_pages; /* page cache of inodes that went */
+};
 void shrinker_register(struct shrinker *s);
-unsigned long shrink_slab_all(unsigned long nr_each); /* drop_caches 2, reclaim's simple form */
+unsigned long shrink_slab_all(unsigned long nr_each); /* drop_caches 2, and the last resort */
+/*
+ * As hard as pages were just scanned: scanned of lru_pages. => may sleep; objects freed; *pages
+ * rises by the pages they gave back
+ */
+unsigned long shrink_slab(unsigned long scanned, unsigned long lru_pages, unsigned long *pages);
 
 #endif

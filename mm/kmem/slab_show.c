@@ -20,22 +20,92 @@ void shrinker_register(struct shrinker *s)
 	mutex_unlock(&shrinker_mutex);
 }
 
+#define SHRINK_BATCH 128u
+#define SHRINK_LEAST 32u /* pages that count as scanned when none were: there may be objects alone */
+
+/* Pages of files go with inodes: whose work was it? */
+static void shrink_begin(struct reclaim_state *rs)
+{
+	*rs = (struct reclaim_state){ 0 };
+	current->reclaim_state = rs;
+}
+
+static void shrink_end(struct reclaim_state *rs)
+{
+	current->reclaim_state = NULL;
+	if (!rs->inode_pages)
+		return;
+	if (current->flags & TF_KSWAPD)
+		count_vm_events(KSWAPD_INODESTEAL, rs->inode_pages);
+	else
+		count_vm_events(PGINODESTEAL, rs->inode_pages);
+}
+
 unsigned long shrink_slab_all(unsigned long nr_each)
 {
 	unsigned long freed = 0;
+	struct reclaim_state rs;
 	struct shrinker *s;
 
 	if (!mutex_trylock(&shrinker_mutex))
 		return 0; /* somebody is at it, perhaps we ourselves further up */
+	shrink_begin(&rs);
 	list_for_each_entry(s, &shrinkers, node) {
 		unsigned long n = min(s->count(s), nr_each);
 
-		count_vm_events(SLABS_SCANNED, n);
+		count_vm_events(SLABS_SCANNED, s->batch ? 0 : ALIGN_UP(n, SHRINK_BATCH));
 		if (n)
 			freed += s->scan(s, n);
 	}
+	shrink_end(&rs);
 	mutex_unlock(&shrinker_mutex);
 	slab_shrink_all();
+	return freed;
+}
+
+/*
+ * Objects are taken to cost two pages' reading each, so twice the share of the pages that were
+ * scanned is asked for; what is less than a batch waits for the next time. An avalanche after many
+ * small rounds is cut to half of what there is.
+ */
+static unsigned long shrink_one(struct shrinker *s, unsigned long scanned, unsigned long lru_pages)
+{
+	unsigned long have = s->count(s), freed = 0, delta, total;
+	unsigned long batch = s->batch ? s->batch : SHRINK_BATCH;
+
+	if (!have)
+		return 0;
+	delta = 2 * scanned * have / (lru_pages + 1);
+	total = s->deferred + delta;
+	if (delta < have / 4)
+		total = min(total, have / 2);
+	total = min(total, 2 * have);
+	for (; total >= batch; total -= batch) {
+		if (!s->batch)
+			count_vm_events(SLABS_SCANNED, batch);
+		freed += s->scan(s, batch);
+		cond_resched();
+	}
+	s->deferred = total;
+	return freed;
+}
+
+unsigned long shrink_slab(unsigned long scanned, unsigned long lru_pages, unsigned long *pages)
+{
+	unsigned long freed = 0;
+	struct reclaim_state rs;
+	struct shrinker *s;
+
+	if (!mutex_trylock(&shrinker_mutex))
+		return 0;
+	shrink_begin(&rs);
+	list_for_each_entry(s, &shrinkers, node)
+		freed += shrink_one(s, scanned ? scanned : SHRINK_LEAST, lru_pages);
+	shrink_end(&rs);
+	mutex_unlock(&shrinker_mutex);
+	*pages += rs.inode_pages;
+	if (freed)
+		*pages += slab_free_empty();
 	return freed;
 }
 

@@ -309,7 +309,8 @@ static unsigned long records_scan(struct shrinker *s, unsigned long nr)
 
 static struct shrinker record_shrinker = { .name = "vmap_area",
 					   .count = records_count,
-					   .scan = records_scan };
+					   .scan = records_scan,
+					   .batch = 32 };
 
 /* ---- frames behind an area ---- */
 

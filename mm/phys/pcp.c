@@ -90,6 +90,7 @@ void zone_put(struct zone *zone, struct page *page, unsigned int order)
 	buddy_free(&zone->buddy, page, order);
 	zone_sync_free(zone);
 	zone->pages_scanned = 0;
+	zone->all_unreclaimable = false;
 	spin_unlock_irqrestore_l(&zone->lock, flags, "buddy_free");
 }
 
@@ -158,6 +159,7 @@ static void section_end(struct give_back *g)
 {
 	zone_sync_free(g->zone);
 	g->zone->pages_scanned = 0;
+	g->zone->all_unreclaimable = false;
 	irq_work(g->pages);
 	spin_unlock_irqrestore_l(&g->zone->lock, g->flags, "pcp_free");
 }

@@ -254,8 +254,8 @@ void page_lru_rotate(struct page *page)
 	unsigned long flags;
 
 	spin_lock_irqsave_l(&zone->lru_lock, flags, "lru_rotate");
-	if (page_test(page, PG_lru) && !page_test(page, PG_active) &&
-	    !page_test(page, PG_unevictable)) {
+	if ((READ_ONCE(page->flags) & (BIT(PG_lru) | BIT(PG_active) | BIT(PG_unevictable) |
+				       BIT(PG_locked) | BIT(PG_dirty))) == BIT(PG_lru)) {
 		list_move_tail(&page->lru, &page_lruvec(page)->lists[page_lru_list(page)]);
 		count_vm_event(PGROTATED);
 	}
@@ -283,6 +283,19 @@ void lru_putback(struct page *page)
 {
 	lru_add(page);
 	page_put(page);
+}
+
+void lru_putback_locked(struct zone *zone, struct page **pages, u32 nr)
+{
+	for (u32 i = 0; i < nr; i++) {
+		struct page *page = pages[i];
+
+		if (unlikely(page_test(page, PG_mlocked)))
+			page_set(page, PG_unevictable);
+		page_set(page, PG_lru);
+		lruvec_add_locked(page_lruvec_in(zone, page), page, page_lru_list(page));
+	}
+	irq_work(nr);
 }
 
 const char *lruvec_check(struct zone *zone)

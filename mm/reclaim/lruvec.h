@@ -54,6 +54,11 @@ void lru_make_evictable(struct page *page);
  */
 bool lru_isolate(struct page *page);
 void lru_putback(struct page *page); /* lru_add() and drops lru_isolate()'s reference */
+/*
+ * Many of one zone, at most LRU_BATCH, each referenced and on no list: onto the lists their flags
+ * say; the references stay. => lru_lock
+ */
+void lru_putback_locked(struct zone *zone, struct page **pages, u32 nr);
 /* Waiting additions onto their lists: this CPU's, every CPU's (may sleep). */
 void lru_drain_local(void);
 void lru_drain_all(void);

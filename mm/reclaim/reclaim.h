@@ -8,8 +8,8 @@
 /* What reclaim needs from the page cache; mm/cache sets reclaim_ops. */
 struct reclaim_ops {
 	/*
-	 * Takes a clean, unmapped file page nobody else uses out of the cache. => the caller holds
-	 * one reference and the page is off the LRU; true: only the caller's reference is left.
+	 * Takes a clean, unmapped file page nobody else uses out of the cache. => page locked and
+	 * off the LRU, the caller holds one reference; true: only that one is left.
 	 */
 	bool (*drop_page)(struct page *page);
 	/* All clean pages of all mappings; pages freed. => may sleep */

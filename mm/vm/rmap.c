@@ -8,6 +8,7 @@
  * Tables cannot go away meanwhile: munmap unlinks a VMA from here, which takes the lock we hold,
  * before it frees them.
  */
+#include "lib/errno.h"
 #include "mm/phys/zone.h"
 #include "mm/vm/fault.h"
 #include "mm/vm/internal.h"
@@ -17,6 +18,7 @@ struct walk {
 	struct page *page;
 	rmap_fn fn;
 	void *arg;
+	bool no_wait; /* give up with -EAGAIN where a lock is held */
 };
 
 static int walk_vma(struct walk *w, struct vma *vma)
@@ -62,7 +64,12 @@ static int walk_anon(struct walk *w)
 
 	if (!top)
 		return 0;
-	mutex_lock(&top->root->lock);
+	if (!w->no_wait) {
+		mutex_lock(&top->root->lock);
+	} else if (!mutex_trylock(&top->root->lock)) {
+		anon_vma_put(top, 1);
+		return -EAGAIN;
+	}
 	for (av = top; av && !ret; av = next_node(top, av)) {
 		list_for_each_entry(vma, &av->vmas, anon_chain) {
 			ret = walk_vma(w, vma);
@@ -93,7 +100,10 @@ static int walk_file(struct walk *w)
 
 	if (!m)
 		return 0;
-	mutex_lock(&m->i_mmap_lock);
+	if (!w->no_wait)
+		mutex_lock(&m->i_mmap_lock);
+	else if (!mutex_trylock(&m->i_mmap_lock))
+		return -EAGAIN;
 	ret = walk_vmas(w, m);
 	mutex_unlock(&m->i_mmap_lock);
 	return ret;
@@ -134,6 +144,18 @@ int page_referenced(struct page *page, unsigned long *vm_flags)
 		r.count++;
 	*vm_flags = r.vm_flags;
 	return r.count;
+}
+
+int page_referenced_ptes(struct page *page, unsigned long *vm_flags)
+{
+	struct referenced r = { 0 };
+	struct walk w = { .page = page, .fn = referenced_one, .arg = &r, .no_wait = true };
+	int err = 0;
+
+	if (page_mapped(page))
+		err = page_test(page, PG_anon) ? walk_anon(&w) : walk_file(&w);
+	*vm_flags = r.vm_flags;
+	return err ? max(r.count, 1) : r.count;
 }
 
 static int mkclean_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,

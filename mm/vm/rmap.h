@@ -52,5 +52,10 @@ typedef int (*rmap_fn)(struct page *page, struct vma *vma, unsigned long addr, p
 int rmap_walk(struct page *page, rmap_fn fn, void *arg);
 /* Accessed bits of all entries, taken away; number of entries that had it. For reclaim. */
 int page_referenced(struct page *page, unsigned long *vm_flags);
+/*
+ * The same of the entries alone, and it waits for no lock: reclaim may be called with any above
+ * this room's. If the list of mappings cannot be had it says 1. => file pages: page locked
+ */
+int page_referenced_ptes(struct page *page, unsigned long *vm_flags);
 
 #endif
