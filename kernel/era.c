@@ -25,7 +25,8 @@ static const struct era_row {
 	/*		    2.6.37 2.6.38 3.6 3.16 4.18 */
 	{ "dirty_throttle", { 0, 0, 1, 1, 1 } }, /* the brake: the document's, the merged form */
 	{ "bdi_ramp", { 0, 0, 0, 1, 1 } },	 /* how fast a device's share of the limit grows */
-	{ "dirtyable", { 0, 0, 1, 1, 1 } },	 /* which pages count as dirtyable memory */
+	{ "scan_rules", { LEAVE, LEAVE, 1, 2, 2 } }, /* how many pages reclaim looks at */
+	{ "dirtyable", { 0, 0, 1, 1, 1 } },	     /* which pages count as dirtyable memory */
 };
 
 static long chosen = LEAVE;

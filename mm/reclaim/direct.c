@@ -38,7 +38,7 @@ static unsigned long shrink_zones(struct zonelist *zl, enum zone_type class,
 		unsigned long before = sc->nr_reclaimed;
 
 		lru_pages += zone_reclaimable_pages(zone);
-		if (READ_ONCE(zone->all_unreclaimable) && sc->priority != DEF_PRIORITY)
+		if (zone_hopeless(zone) && sc->priority != DEF_PRIORITY)
 			continue;
 		shrink_zone(zone, sc);
 		if (sc->nr_reclaimed != before)
@@ -73,7 +73,7 @@ static unsigned long reclaim(struct zonelist *zl, enum zone_type class, struct s
 		if (sc->gfp & __GFP_FS)
 			objects += shrink_slab(sc->nr_scanned, lru_pages, &sc->nr_reclaimed);
 		total_scanned += sc->nr_scanned;
-		if (sc->nr_reclaimed >= sc->nr_to_reclaim || fatal_signal_pending())
+		if (sc->nr_reclaimed >= sc->nr_to_reclaim)
 			break;
 		if (total_scanned > sc->nr_to_reclaim + sc->nr_to_reclaim / 2)
 			wakeup_flushers((long)total_scanned, WB_REASON_VMSCAN);

@@ -77,8 +77,7 @@ static void clear_congested(struct zone *zone)
 
 static bool skip(struct zone *zone, int priority)
 {
-	return !zone->managed_pages ||
-	       (READ_ONCE(zone->all_unreclaimable) && priority != DEF_PRIORITY);
+	return !zone->managed_pages || (zone_hopeless(zone) && priority != DEF_PRIORITY);
 }
 
 /* => index of the highest zone that is short, -1: none */

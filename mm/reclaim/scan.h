@@ -32,6 +32,11 @@ static inline bool zone_given_up(struct zone *zone)
 {
 	return READ_ONCE(zone->pages_scanned) >= 6 * zone_reclaimable_pages(zone);
 }
+/* Given up, and no pages have come since that could be had. */
+static inline bool zone_hopeless(struct zone *zone)
+{
+	return READ_ONCE(zone->all_unreclaimable) && zone_given_up(zone);
+}
 /* Refills the inactive anonymous list of a zone a little, if that is short. */
 void age_anon(struct zone *zone);
 
