@@ -79,14 +79,17 @@ unsigned long zone_reclaimable_pages(struct zone *zone)
 
 enum verdict { KEEP, ACTIVATE, FREED, WRITE };
 
-enum reference { UNUSED, UNUSED_IF_CLEAN, USED_ONCE, USED };
+enum reference { UNUSED, UNUSED_IF_CLEAN, NOT_KNOWN, USED_ONCE, USED };
 
 static enum reference look_for_use(struct page *page)
 {
 	unsigned long vm_flags;
 	int entries = page_referenced_ptes(page, &vm_flags);
-	bool before = page_test_and_clear(page, PG_referenced);
+	bool before;
 
+	if (entries < 0)
+		return NOT_KNOWN;
+	before = page_test_and_clear(page, PG_referenced);
 	if (entries) {
 		if (page_test(page, PG_swapbacked))
 			return USED;
@@ -111,10 +114,13 @@ static enum verdict judge(struct page *page, struct scan_control *sc, struct bat
 	use = look_for_use(page);
 	if (use == USED)
 		return ACTIVATE;
-	if (use == USED_ONCE || page_test(page, PG_anon) || page_test(page, PG_swapbacked))
+	if (use == USED_ONCE || use == NOT_KNOWN || page_test(page, PG_anon) ||
+	    page_test(page, PG_swapbacked))
 		return KEEP; /* what has its home in swap gets no slot */
-	if (page_mapped(page) && !(mapping_unmap_page_hook && mapping_unmap_page_hook(page)))
-		return ACTIVATE; /* used just now, or locked in memory */
+	if (page_mapped(page) && !(mapping_unmap_page_hook && mapping_unmap_page_hook(page))) {
+		page_set(page, PG_referenced); /* used just now, or its mappings cannot be had */
+		return KEEP;
+	}
 	if (!page_test(page, PG_dirty))
 		return reclaim_ops->drop_page(page) ? FREED : KEEP;
 	b->dirty++;

@@ -14,11 +14,14 @@
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
 
+#define WALK_STEP 16
+
 struct walk {
 	struct page *page;
 	rmap_fn fn;
 	void *arg;
 	bool no_wait; /* give up with -EAGAIN where a lock is held */
+	u32 walked;   /* VMAs */
 };
 
 static int walk_vma(struct walk *w, struct vma *vma)
@@ -39,7 +42,9 @@ static int walk_vma(struct walk *w, struct vma *vma)
 			ret = w->fn(w->page, vma, addr, pte, w->arg);
 	}
 	spin_unlock(&mm->pt_lock);
-	cond_resched();
+	/* Not after each: who only tries the lock we hold would fail all the while. */
+	if (++w->walked % WALK_STEP == 0)
+		cond_resched();
 	return ret;
 }
 
@@ -155,7 +160,7 @@ int page_referenced_ptes(struct page *page, unsigned long *vm_flags)
 	if (page_mapped(page))
 		err = page_test(page, PG_anon) ? walk_anon(&w) : walk_file(&w);
 	*vm_flags = r.vm_flags;
-	return err ? max(r.count, 1) : r.count;
+	return err ? err : r.count;
 }
 
 static int mkclean_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,

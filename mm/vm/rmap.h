@@ -54,7 +54,7 @@ int rmap_walk(struct page *page, rmap_fn fn, void *arg);
 int page_referenced(struct page *page, unsigned long *vm_flags);
 /*
  * The same of the entries alone, and it waits for no lock: reclaim may be called with any above
- * this room's. If the list of mappings cannot be had it says 1. => file pages: page locked
+ * this room's. -EAGAIN: the list of mappings cannot be had now. => file pages: page locked
  */
 int page_referenced_ptes(struct page *page, unsigned long *vm_flags);
 
