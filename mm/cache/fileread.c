@@ -17,7 +17,6 @@
 #include "lib/string.h"
 #include "mm/cache/internal.h"
 #include "mm/cache/readahead.h"
-#include "mm/reclaim/lruvec.h"
 #include "sched/sched.h"
 
 /* Bytes that were NOT copied. */
@@ -69,16 +68,17 @@ static noinline size_t read_hole(char *to, size_t n, bool user)
 }
 
 /*
- * A use of the page: the second one makes it active. Several reads in a row of one page by one open
- * file are one use.
+ * A use of the page; the second one marks it for the active list, where reclaim puts it when it
+ * comes by. Several reads in a row of one page by one open file are one use.
  */
 static __always_inline void mark_read(struct page *page, unsigned long prev, unsigned long index)
 {
 	unsigned long f = READ_ONCE(page->flags);
 
-	if (unlikely(~f & (BIT(PG_referenced) | BIT(PG_active))) &&
-	    (index != prev || !(f & BIT(PG_referenced))))
-		page_mark_accessed(page);
+	if (unlikely(!(f & BIT(PG_referenced))))
+		page_set(page, PG_referenced);
+	else if (unlikely(!(f & BIT(PG_workingset))) && index != prev)
+		page_set(page, PG_workingset);
 }
 
 #define READ_FLAGS (BIT(PG_uptodate) | BIT(PG_readahead))

@@ -89,6 +89,11 @@ static enum reference look_for_use(struct page *page)
 
 	if (entries < 0)
 		return NOT_KNOWN;
+	if (page_test(page, PG_workingset)) { /* read twice */
+		page_clear(page, PG_workingset);
+		page_clear(page, PG_referenced);
+		return USED;
+	}
 	before = page_test_and_clear(page, PG_referenced);
 	if (entries) {
 		if (page_test(page, PG_swapbacked))

@@ -196,12 +196,12 @@ KTEST(reclaim, second_read_makes_active)
 	for (int i = 0; i < 3; i++) /* in a row by one file: one use */
 		KT_EQ(pagecache_read_kernel_ra(m, &ra, 8 * i, &v, 8), 8);
 	page = pagecache_find(m, 0);
-	KT_ASSERT(page && page_test(page, PG_referenced) && !page_test(page, PG_active));
+	KT_ASSERT(page && page_test(page, PG_referenced) && !page_test(page, PG_workingset));
 	KT_EQ(pagecache_read_kernel_ra(m, &ra, P, &v, 8), 8);
 	KT_EQ(pagecache_read_kernel_ra(m, &ra, 0, &v, 8), 8);
-	KT_ASSERT(page_test(page, PG_active));
 	page_put(page);
 	KT_ASSERT(one_look(true) >= 1); /* the other, read once */
+	KT_ASSERT(page_test(page, PG_active));
 	KT_EQ(m->nr_pages, 1);
 	unmake(m);
 }
