@@ -86,6 +86,19 @@ static __always_inline bool pte_swap(pte_t e)
 {
 	return (e.v & (PTE_PRESENT | BIT(1))) == BIT(1);
 }
+/* => type below 32, offset below 2^40 */
+static __always_inline pte_t pte_make_swap(unsigned int type, u64 offset)
+{
+	return (pte_t){ BIT(1) | (u64)type << 2 | offset << PAGE_SHIFT };
+}
+static __always_inline unsigned int pte_swap_type(pte_t e)
+{
+	return (e.v >> 2) & 31;
+}
+static __always_inline u64 pte_swap_offset(pte_t e)
+{
+	return (e.v & PTE_PFN_MASK) >> PAGE_SHIFT;
+}
 static __always_inline bool pte_migration(pte_t e)
 {
 	return (e.v & 7) == 4;
