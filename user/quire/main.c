@@ -15,7 +15,7 @@
  *				then becomes CMD
  */
 #define _GNU_SOURCE
-#include "lab.h"
+#include "../lab.h"
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
