@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verify.h - the verifying load: what its files share. Every page of memory says whose it is, and
+ * the whole of it follows from that.
+ */
+#ifndef USER_VERIFY_H
+#define USER_VERIFY_H
+
+#include "../lab.h"
+#include <stdbool.h>
+
+#define PAGE 4096ul
+#define WORDS (PAGE / 8)
+#define CHUNK 64u /* pages that are moved and protected together */
+
+/*
+ * Kinds of memory. Those before SHARED belong to one thread alone, the others to all processes.
+ */
+enum kind {
+	ANON,	 /* private, anonymous */
+	PRIVATE, /* a file of a disk, mapped privately */
+	MAPPED,	 /* the same, mapped shared */
+	CACHED,	 /* the same, by read and write */
+	SHARED,	 /* anonymous, shared */
+	TMPFILE, /* a file in memory, mapped and by read and write */
+	SEGMENT, /* System V */
+	NR_KINDS,
+};
+extern const char *const kind_name[NR_KINDS];
+
+struct region {
+	enum kind kind;
+	uint32_t owner; /* process << 16 | thread << 8 | kind */
+	uint32_t pages;
+	int fd;
+	unsigned char **chunk;	  /* where its pages are, CHUNK at a time; NULL: not mapped */
+	uint32_t *generation;	  /* of each page; 0: never written, all zero */
+	unsigned char *page_lock; /* shared kinds: one byte per page */
+};
+
+/* One for all processes, in shared memory. */
+struct shared {
+	unsigned long checked[NR_KINDS], written[NR_KINDS], reread;
+	unsigned long forks, moves, protects, drops, cuts, holes;
+	unsigned long wrong_pages, wrong_bytes, failures;
+	int stop, ready;
+};
+extern struct shared *all;
+#define count(field, n) __atomic_fetch_add(&all->field, (n), __ATOMIC_RELAXED)
+
+struct worker {
+	struct region own[SHARED], *common; /* common: NR_KINDS - SHARED of them */
+	unsigned number;		    /* over all processes */
+	uint64_t seed;
+	uint64_t buffer[WORDS];
+};
+
+/* ---- page.c ---- */
+void page_fill(uint64_t *page, const struct region *r, uint32_t index, uint32_t generation);
+/* Checks bytes [from, to) of the page; says what is wrong with it and counts it. */
+bool page_check_part(const uint64_t *page, const struct region *r, uint32_t index,
+		     uint32_t generation, const char *how, size_t from, size_t to);
+bool page_check(const uint64_t *page, const struct region *r, uint32_t index, uint32_t generation,
+		const char *how);
+void failed(const char *what, const struct region *r, uint32_t index);
+
+/* ---- region.c ---- */
+/* dir: for the kinds on a disk. Exits with a message when the system has no room. */
+void region_make(struct region *r, enum kind kind, uint32_t owner, uint32_t pages, const char *dir);
+void region_check(struct worker *w, struct region *r, uint32_t index);
+void region_write(struct worker *w, struct region *r, uint32_t index);
+/* Its page for the caller alone; false: somebody is at it. */
+bool region_hold(struct region *r, uint32_t index);
+void region_drop(struct region *r, uint32_t index);
+static inline uint64_t *region_page(const struct region *r, uint32_t index)
+{
+	return (uint64_t *)(r->chunk[index / CHUNK] + index % CHUNK * PAGE);
+}
+
+/* ---- tricks.c ---- */
+/* Something else than reading and writing, with memory whose contents stay known. */
+void trick(struct worker *w);
+
+#endif
