@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* slab_show.c - shrinkers, /proc/slabinfo and the slab validator. */
 #include "arch/smp.h"
+#include "kernel/event.h"
 #include "kernel/show.h"
 #include "lib/string.h"
 #include "mm/debug/check.h"
 #include "mm/kmem/slab_internal.h"
 #include "mm/kmem/vmalloc_internal.h"
+#include "mm/reclaim/events.h"
 #include "sched/mutex.h"
+
+DEFINE_EVENT(
+	vmscan, mm_shrink_slab_start,
+	"%s %lx: objects to shrink %ld gfp_flags %s pgs_scanned %ld lru_pgs %ld cache items %ld "
+	"delta %ld total_scan %ld",
+	"shrink", "shr", "nr_objects_to_shrink", "gfp_flags", "pgs_scanned", "lru_pgs",
+	"cache_items", "delta", "total_scan");
+DEFINE_EVENT(vmscan, mm_shrink_slab_end,
+	     "%s %lx: unused scan count %ld new scan count %ld total_scan %ld last shrinker return "
+	     "val %ld",
+	     "shrink", "shr", "unused_scan", "new_scan", "total_scan", "retval");
 
 /* ---- shrinkers ---- */
 
@@ -63,6 +76,14 @@ unsigned long shrink_slab_all(unsigned long nr_each)
 	return freed;
 }
 
+static noinline void trace_shrink(const struct shrinker *s, unsigned long scanned,
+				  unsigned long lru_pages, unsigned long have, unsigned long delta,
+				  unsigned long total)
+{
+	trace_event(mm_shrink_slab_start, (u64)s->name, (u64)s, s->deferred,
+		    (u64)gfp_text(GFP_KERNEL), scanned, lru_pages, have, delta, total);
+}
+
 /*
  * Objects are taken to cost two pages' reading each, so twice the share of the pages that were
  * scanned is asked for; what is less than a batch waits for the next time. An avalanche after many
@@ -70,7 +91,7 @@ unsigned long shrink_slab_all(unsigned long nr_each)
  */
 static unsigned long shrink_one(struct shrinker *s, unsigned long scanned, unsigned long lru_pages)
 {
-	unsigned long have = s->count(s), freed = 0, delta, total;
+	unsigned long have = s->count(s), freed = 0, delta, total, left;
 	unsigned long batch = s->batch ? s->batch : SHRINK_BATCH;
 
 	if (!have)
@@ -80,12 +101,17 @@ static unsigned long shrink_one(struct shrinker *s, unsigned long scanned, unsig
 	if (delta < have / 4)
 		total = min(total, have / 2);
 	total = min(total, 2 * have);
+	left = total;
+	if (unlikely(event_mm_shrink_slab_start.enabled))
+		trace_shrink(s, scanned, lru_pages, have, delta, total);
 	for (; total >= batch; total -= batch) {
 		if (!s->batch)
 			count_vm_events(SLABS_SCANNED, batch);
 		freed += s->scan(s, batch);
 		cond_resched();
 	}
+	trace_event(mm_shrink_slab_end, (u64)s->name, (u64)s, s->deferred, total, left - total,
+		    freed);
 	s->deferred = total;
 	return freed;
 }

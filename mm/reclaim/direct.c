@@ -17,6 +17,7 @@
 #include "mm/cache/writeback.h"
 #include "mm/kmem/slab.h"
 #include "mm/reclaim/congestion.h"
+#include "mm/reclaim/events.h"
 #include "mm/reclaim/kswapd.h"
 #include "mm/reclaim/scan.h"
 #include "sched/sched.h"
@@ -97,7 +98,12 @@ static unsigned long direct_reclaim(struct zonelist *zl, gfp_t gfp, unsigned int
 {
 	struct scan_control sc = { .gfp = reclaim_gfp(gfp), .nr_to_reclaim = SWAP_CLUSTER_MAX };
 
-	return reclaim(zl, class, &sc);
+	unsigned long freed;
+
+	vmscan_event(direct_reclaim_begin, order, sc.gfp);
+	freed = reclaim(zl, class, &sc);
+	vmscan_event(direct_reclaim_end, freed);
+	return freed;
 }
 
 /* May this allocation wait for a device? */

@@ -31,6 +31,7 @@
 #include "kernel/printk.h"
 #include "mm/kmem/slab.h"
 #include "mm/reclaim/congestion.h"
+#include "mm/reclaim/events.h"
 #include "mm/reclaim/scan.h"
 #include "sched/kthread.h"
 #include "sched/sched.h"
@@ -88,7 +89,7 @@ static int highest_short(struct pass *p)
 
 		if (skip(zone, p->sc.priority))
 			continue;
-		age_anon(zone);
+		age_anon(zone, p->sc.priority);
 		if (!above(zone, zone->watermark[WMARK_HIGH], ZONE_DMA))
 			return i;
 		clear_congested(zone);
@@ -242,6 +243,7 @@ static void try_to_sleep(struct kswapd *k, enum zone_type class)
 		wait_prepare(&k->wait, &entry, THREAD_INTERRUPTIBLE);
 	}
 	if (may_sleep_now(k, class, left)) {
+		vmscan_event(kswapd_sleep, k->node->id);
 		WRITE_ONCE(k->asleep, 1);
 		schedule();
 		WRITE_ONCE(k->asleep, 0);
@@ -261,6 +263,7 @@ static int kswapd(void *arg)
 	__atomic_fetch_or(&current->flags, TF_KSWAPD | TF_MEMALLOC, __ATOMIC_RELAXED);
 	for (;;) {
 		try_to_sleep(k, READ_ONCE(k->class));
+		vmscan_event(kswapd_wake, k->node->id, READ_ONCE(k->class), 0);
 		WRITE_ONCE(k->class, NR_ZONE_TYPES - 1);
 		balance(k);
 	}
@@ -278,6 +281,7 @@ void kswapd_wake(struct zone *zone, unsigned int order, enum zone_type class)
 	if (!wait_queue_active(&k->wait) || READ_ONCE(k->failures) >= MAX_FAILURES ||
 	    above(zone, zone->watermark[WMARK_LOW], ZONE_DMA))
 		return;
+	vmscan_event(wakeup_kswapd, zone, order);
 	wake_up(&k->wait);
 }
 

@@ -29,6 +29,7 @@
 
 #include "mm/cache/writeback.h"
 #include "mm/reclaim/congestion.h"
+#include "mm/reclaim/events.h"
 #include "mm/vm/aspace.h"
 #include "mm/vm/rmap.h"
 #include "sched/sched.h"
@@ -48,6 +49,7 @@ struct batch {
 	u32 taken, kept;
 	u32 dirty, congested, writeback;
 	u32 freed, activated;
+	u32 immediate, ref_keep, unmap_fail; /* for the event alone */
 };
 
 static unsigned long nr_swap_pages(void)
@@ -119,11 +121,13 @@ static enum verdict judge(struct page *page, struct scan_control *sc, struct bat
 	use = look_for_use(page);
 	if (use == USED)
 		return ACTIVATE;
+	b->ref_keep += use == USED_ONCE;
 	if (use == USED_ONCE || use == NOT_KNOWN || page_test(page, PG_anon) ||
 	    page_test(page, PG_swapbacked))
 		return KEEP; /* what has its home in swap gets no slot */
 	if (page_mapped(page) && !(mapping_unmap_page_hook && mapping_unmap_page_hook(page))) {
 		page_set(page, PG_referenced); /* used just now, or its mappings cannot be had */
+		b->unmap_fail++;
 		return KEEP;
 	}
 	if (!page_test(page, PG_dirty))
@@ -131,6 +135,7 @@ static enum verdict judge(struct page *page, struct scan_control *sc, struct bat
 	b->dirty++;
 	if (!sc->kswapd || sc->priority >= DEF_PRIORITY - 2) {
 		mod_zone_state(page_zone(page), NR_VMSCAN_IMMEDIATE, 1);
+		b->immediate++;
 		page_set(page, PG_reclaim);
 		return KEEP;
 	}
@@ -172,6 +177,7 @@ static enum verdict pageout(struct page *page, struct batch *b)
 		if (!page_test(page, PG_writeback))
 			page_clear(page, PG_reclaim);
 		mod_zone_state(page_zone(page), NR_VMSCAN_WRITE, 1);
+		vmscan_event(writepage, page);
 		if (page_test(page, PG_writeback) || page_test(page, PG_dirty) ||
 		    !page_trylock(page))
 			return KEEP;
@@ -241,6 +247,7 @@ static void isolate_inactive(struct zone *zone, enum lru_list lru, u32 nr, struc
 	else
 		count_vm_event_zone(PGSCAN_DIRECT, zone->type, seen);
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "shrink_inactive");
+	vmscan_event(lru_isolate, zone, lru, 0, nr, seen, b->taken);
 	count_isolated(zone, lru >= LRU_INACTIVE_FILE, b->taken);
 }
 
@@ -300,6 +307,23 @@ static bool wait_isolated(struct zone *zone, bool file, struct scan_control *sc)
 	return true;
 }
 
+static noinline void trace_batch(struct zone *zone, enum lru_list lru, const struct batch *b,
+				 int priority)
+{
+	struct vmscan_inactive v = { .scanned = b->taken,
+				     .freed = b->freed,
+				     .dirty = b->dirty,
+				     .writeback = b->writeback,
+				     .congested = b->congested,
+				     .immediate = b->immediate,
+				     .activated = b->activated,
+				     .ref_keep = b->ref_keep,
+				     .unmap_fail = b->unmap_fail,
+				     .priority = priority };
+
+	vmscan_trace_lru_shrink_inactive(zone, lru, &v);
+}
+
 static unsigned long shrink_inactive(struct zone *zone, enum lru_list lru, u32 nr,
 				     struct scan_control *sc)
 {
@@ -309,6 +333,7 @@ static unsigned long shrink_inactive(struct zone *zone, enum lru_list lru, u32 n
 	if (!wait_isolated(zone, file, sc))
 		return SWAP_CLUSTER_MAX; /* it will give back more by dying */
 	b.taken = b.kept = b.dirty = b.congested = b.writeback = b.freed = b.activated = 0;
+	b.immediate = b.ref_keep = b.unmap_fail = 0;
 	isolate_inactive(zone, lru, nr, sc, &b);
 	if (!b.taken)
 		return 0;
@@ -320,6 +345,8 @@ static unsigned long shrink_inactive(struct zone *zone, enum lru_list lru, u32 n
 	else
 		count_vm_event_zone(PGSTEAL_DIRECT, zone->type, b.freed);
 	count_vm_events(PGACTIVATE, b.activated);
+	if (unlikely(event_mm_vmscan_lru_shrink_inactive.enabled))
+		trace_batch(zone, lru, &b, sc->priority);
 	put_back(zone, file, &b, b.activated);
 	if (writeback_enough(b.writeback, b.taken, sc->priority))
 		wait_iff_congested(zone, CONGEST_ASYNC, RECLAIM_WAIT_NS);
@@ -327,7 +354,7 @@ static unsigned long shrink_inactive(struct zone *zone, enum lru_list lru, u32 n
 }
 
 /* The tail of the active list moves to the inactive one; code in use stays. */
-static void shrink_active(struct zone *zone, enum lru_list lru, u32 nr)
+static void shrink_active(struct zone *zone, enum lru_list lru, u32 nr, int priority)
 {
 	bool file = lru >= LRU_INACTIVE_FILE;
 	u32 seen, used = 0, moved = 0;
@@ -340,6 +367,7 @@ static void shrink_active(struct zone *zone, enum lru_list lru, u32 nr)
 	seen = isolate_locked(zone, lru, nr, &b);
 	count_vm_event_zone(PGREFILL, zone->type, seen);
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "shrink_active");
+	vmscan_event(lru_isolate, zone, lru, 0, nr, seen, b.taken);
 	count_isolated(zone, file, b.taken);
 	for (u32 i = 0; i < b.taken; i++) {
 		struct page *page = b.page[i];
@@ -363,6 +391,7 @@ static void shrink_active(struct zone *zone, enum lru_list lru, u32 nr)
 		cond_resched();
 	}
 	count_vm_events(PGDEACTIVATE, moved);
+	vmscan_event(lru_shrink_active, zone, lru, b.taken, moved, used, priority);
 	put_back(zone, file, &b, used);
 }
 
@@ -380,10 +409,10 @@ static bool inactive_low(struct zone *zone, bool file)
 				 zone->inactive_ratio);
 }
 
-void age_anon(struct zone *zone)
+void age_anon(struct zone *zone, int priority)
 {
 	if (inactive_low(zone, false))
-		shrink_active(zone, LRU_ACTIVE_ANON, SWAP_CLUSTER_MAX);
+		shrink_active(zone, LRU_ACTIVE_ANON, SWAP_CLUSTER_MAX, priority);
 }
 
 static void find_targets(struct zone *zone, struct scan_control *sc, unsigned long *nr)
@@ -446,13 +475,13 @@ void shrink_zone(struct zone *zone, struct scan_control *sc)
 			if (!(lru & 1))
 				freed += shrink_inactive(zone, lru, n, sc);
 			else if (inactive_low(zone, lru >= LRU_INACTIVE_FILE))
-				shrink_active(zone, lru, n);
+				shrink_active(zone, lru, n, sc->priority);
 		}
 		cond_resched();
 		if (freed >= sc->nr_to_reclaim && sc->priority < DEF_PRIORITY)
 			break;
 	}
 	sc->nr_reclaimed += freed;
-	age_anon(zone);
+	age_anon(zone, sc->priority);
 	throttle_writeback(sc);
 }

@@ -38,6 +38,6 @@ static inline bool zone_hopeless(struct zone *zone)
 	return READ_ONCE(zone->all_unreclaimable) && zone_given_up(zone);
 }
 /* Refills the inactive anonymous list of a zone a little, if that is short. */
-void age_anon(struct zone *zone);
+void age_anon(struct zone *zone, int priority);
 
 #endif
