@@ -87,7 +87,7 @@ INITRD  := $(BUILD)/initramfs.cpio
 ISO     := $(BUILD)/quire.iso
 
 # ---- main targets ----------------------------------------------------------------------------
-.PHONY: bench-disk all kernel initramfs iso run run-uefi debug test lint bench format help clean distclean \
+.PHONY: bench-disk referee all kernel initramfs iso run run-uefi debug test lint bench format help clean distclean \
 	FORCE soak flags user
 all: $(ELF) $(INITRD) compile_commands.json
 kernel: $(ELF)
@@ -191,6 +191,20 @@ bench-disk: $(ELF) user
 	$(Q)$(PYTHON) tools/linux-disk --kernel $(ELF) --out $(BUILD)/bench-disk \
 		$(if $(LINUX),--linux $(LINUX)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
+# A plugin for QEMU that measures interrupts-off sections from outside, beside what the tracer says.
+REFEREE := $(BUILD)/referee.so
+, := ,
+$(REFEREE): $(wildcard tools/referee/*.[ch])
+	@mkdir -p $(dir $@)
+	$(call say,HOSTCC,$@)$(HOSTCC) -std=gnu11 -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -shared \
+		-fvisibility=hidden -o $@ $(filter %.c,$^)
+$(BUILD)/referee.cpio: $(UBIN) tools/mkinitramfs $(shell find tests/qemu/guest -type f)
+	$(call say,CPIO,$@)$(PYTHON) tools/mkinitramfs -o $@ --busybox $(BUSYBOX) $(UBIN:%=--bin %) \
+		--extra tests/qemu/guest
+referee: $(ELF) $(REFEREE) $(BUILD)/referee.cpio
+	$(Q)$(PYTHON) tools/referee/compare.py --plugin $(REFEREE) --kernel $(ELF) \
+		--initrd $(BUILD)/referee.cpio --out $(BUILD)/referee --cpus $(if $(filter file,$(origin CPUS)),1$(,)2,$(CPUS))
+
 # What the kernel is compiled with, for tools.
 flags:
 	@echo $(CC) $(CFLAGS)
@@ -212,6 +226,7 @@ make soak            the long tests
 make lint            floors, lone headers, cli/sti audit, style, documents
 make bench           table of instructions per operation
 make lab-001         a document's experiment: claims beside figures, HTML page in out/ (QUICK=1: minutes)
+make referee         interrupts-off sections counted from outside (a QEMU plugin) beside the tracer's figures
 make bench-disk      throughput of a virtio disk on host time; LINUX=1: beside Linux (downloads its kernel)
 make debug           QEMU and gdb, attached after long mode
 make format [F=file] clang-format
