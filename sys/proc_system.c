@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * proc_system.c - files about the whole machine that programs parse:
- * /proc/{stat,loadavg,uptime,interrupts,cmdline,...}. Formats are Linux's (proc(5)). What needs
- * swap is an empty table until there is any; disks show themselves (drivers/blk/stats.c).
+ * /proc/{stat,loadavg,uptime,interrupts,cmdline,...}. Formats are Linux's (proc(5)). Disks
+ * show themselves (drivers/blk/stats.c), and so do swap areas (mm/swap/area.c).
  */
 #include "arch/bootinfo.h"
 #include "arch/smp.h"
@@ -172,13 +172,6 @@ static int iomem_show(struct seq *seq)
 	return 0;
 }
 SHOW("/proc/iomem", 0444, iomem_show, NULL);
-
-static int swaps_show(struct seq *seq)
-{
-	seq_puts(seq, "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n");
-	return 0;
-}
-SHOW("/proc/swaps", 0444, swaps_show, NULL);
 
 long threads_max = 32768;
 TUNABLE("kernel/threads-max", threads_max, 20, 32768, NULL);

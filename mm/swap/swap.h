@@ -77,15 +77,20 @@ struct swap_new {
 	struct bdi *bdi; /* of the device, for congestion; NULL: memory */
 	u64 slots;	 /* header included */
 	bool is_file, prefer;
+	bool seeks;	     /* a rotating disk: all CPUs write at one place */
 	int prio; /* with prefer: 0..32767 */
 	const u64 *bad; /* slots that cannot be used */
 	u32 nr_bad;
 };
-/* A new area. 0, -ENOMEM, -EPERM (32 are in use), -EINVAL (no slot left). => may sleep */
+/*
+ * A new area. 0; else nothing of n was kept: -ENOMEM, -EPERM (32 are in use), -EINVAL (no slot
+ * left). => may sleep
+ */
 int swap_area_add(const struct swap_new *n);
 /*
- * Everything in the area of this owner comes back to memory, then the area goes. 0, -ENOMEM, -EINTR
- * (a signal; the area is in use again), -EINVAL (none). => may sleep, long
+ * Everything in the area of this owner comes back to memory, then the area goes (ops->release). 0;
+ * else the area is in use as before: -ENOMEM, -EINTR (a signal), -EBUSY (slots that nobody gives
+ * back: said so), -EINVAL (none of this owner, or it is going already). => may sleep, long
  */
 int swap_area_remove(void *owner);
 
@@ -99,7 +104,12 @@ struct bdi *swap_bdi(swp_entry_t e);
 
 /* ---- slots (slots.c) ---- */
 
-/* One more name for a used slot (fork). 0 or -ENOENT: the entry means nothing (bad table). */
+/*
+ * What follows takes area->lock: never under a lock that interrupts take, nor in an interrupt.
+ *
+ * One more name for a used slot (fork). 0; -ENOENT: the entry means nothing (bad table); -ENOMEM:
+ * 2^30 names
+ */
 int swap_dup(swp_entry_t e);
 /* n names fewer. The slot becomes free when nothing is left. => any thread context */
 void swap_free_nr(swp_entry_t e, unsigned int n);
@@ -120,6 +130,8 @@ void swap_slot_uncache(swp_entry_t e);
  */
 bool swap_get(swp_entry_t e);
 void swap_put(swp_entry_t e);
+/* Validator: NULL or what is wrong. */
+const char *swap_check(void);
 
 /* ---- the cache (cache.c) ---- */
 
@@ -134,8 +146,8 @@ struct page *swapcache_find(swp_entry_t e);
  * under writeback */
 void swapcache_delete(struct page *page);
 /*
- * For reclaim: the same if nobody but cache and caller has a reference and it is clean: refs become
- * 0, the caller frees. => page locked
+ * For reclaim: the same if nobody but cache and caller has a reference and it is clean, or nothing
+ * names its slot any more. true: only the caller's reference is left. => page locked
  */
 bool swapcache_drop(struct page *page);
 /*
@@ -145,8 +157,20 @@ bool swapcache_drop(struct page *page);
 bool swap_try_to_free(struct page *page);
 /* Nobody but this one mapping has the page, counting entries on disk. => page locked */
 bool swap_page_alone(struct page *page);
+/*
+ * An entry is gone for good (munmap): one name fewer, and when it was the last, the page leaves the
+ * cache, if it can be had. => any thread context, spinlocks of page tables allowed
+ */
+void swap_forget(swp_entry_t e);
+/*
+ * A locked page, alone in its hands (refs 1, PG_swapbacked), becomes the cached page of a used
+ * slot. 0, -EEXIST: there is one, -ENOENT: the slot is free, -ENOMEM
+ */
+int swapcache_add(struct page *page, swp_entry_t e);
 /* SwapCached of /proc/meminfo. */
 unsigned long swapcache_pages(void);
+/* Validator: NULL or what is wrong. */
+const char *swapcache_check(void);
 
 /* ---- I/O (io.c) ---- */
 
@@ -166,6 +190,8 @@ void swap_read_page(struct page *page);
  * when it had to be read. NULL: out of memory or the entry is stale (look again). => may sleep
  */
 struct page *swapin(swp_entry_t e, struct vma *vma, unsigned long addr, bool *major);
+/* Begins to read the page of an entry, if it is not in the cache, alone. */
+void swapin_start(swp_entry_t e, struct vma *vma, unsigned long addr);
 
 /*
  * swapoff: every entry of this type in every address space and shared memory object comes back. 0,
@@ -177,12 +203,26 @@ int swap_unuse(unsigned int type);
 
 struct mapping;
 /*
- * Reclaim: a dirty, locked, unmapped page of a SHMEM mapping moves to a slot: the mapping's index
- * holds the entry from now on, the page is in the cache. 0 (still locked; to be written as any page of
- * the cache), -ENOSPC, -ENOMEM
+ * Reclaim: a locked, unmapped page of a SHMEM mapping moves to a slot: the mapping's index holds the
+ * entry from now on, the page is in the cache and dirty. 0 (still locked; to be written as any page
+ * of the cache); else nothing has changed: -EBUSY (in use, or locked in memory), -ENOSPC, -ENOMEM.
+ * => one reference of the caller beside the index's; the mapping is not touched after success
  */
 int shmem_swap_out(struct page *page);
-/* swapoff: every entry of this type comes back into its mapping. 0, -ENOMEM, -EINTR */
+/*
+ * The page behind a value of the mapping's index comes back into it and out of swap: referenced,
+ * uptodate, not locked. ERR_PTR: -EEXIST (the index holds something else by now: look again),
+ * -ENOMEM, -EIO. *major: it had to be read. => a reference on the mapping; may sleep
+ */
+struct page *shmem_swap_in(struct mapping *m, unsigned long index, void *value, bool *major);
+/*
+ * The page behind a value is no longer wanted (truncation). 1: it went; 0: the index holds something
+ * else. => as above, not m->lock
+ */
+unsigned int shmem_forget(struct mapping *m, unsigned long index, void *value);
+/* The mapping is about to go: no page of it goes to swap any more, and swapoff has left it. */
+void shmem_forget_mapping(struct mapping *m);
+/* swapoff: every entry of this type comes back into its mapping. 0, -ENOMEM, -EINTR, -EIO */
 int shmem_unuse(unsigned int type);
 
 #endif
