@@ -121,6 +121,7 @@ static void sched_tick(bool user, ktime_t now)
 	if (nr_cpus > 1)
 		balance_tick(rq, now);
 	loadavg_tick(now);
+	psi_tick(now);
 }
 
 void account_init(void)

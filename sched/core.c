@@ -143,7 +143,11 @@ static __always_inline void activate(struct rq *rq, struct thread *t, enum enque
 	t->on_rq = 1;
 	t->wait_start_ns = rq->clock;
 	t->sclass->enqueue(rq, t, how);
-	if (++rq->nr_running <= 2 && nr_cpus > 1)
+	if (++rq->nr_running > 2)
+		return;
+	if (rq->nr_running == 2)
+		rq->psi_cpu_ns -= rq->clock;
+	if (nr_cpus > 1)
 		hint_more(rq);
 }
 
@@ -151,7 +155,10 @@ static __always_inline void deactivate(struct rq *rq, struct thread *t)
 {
 	t->on_rq = 0;
 	t->sclass->dequeue(rq, t);
-	if (--rq->nr_running == 1 && nr_cpus > 1)
+	if (--rq->nr_running != 1)
+		return;
+	rq->psi_cpu_ns += rq->clock;
+	if (nr_cpus > 1)
 		__atomic_fetch_and(&sched_busy_cpus, ~CPU_BIT(rq->cpu), __ATOMIC_RELAXED);
 }
 
@@ -182,6 +189,10 @@ void rq_move(struct rq *src, struct rq *dst, struct thread *t)
 {
 	trace_migrate(t, src->cpu, dst->cpu);
 	deactivate(src, t);
+	if (unlikely(t->in_memstall)) {
+		psi_mem_change(src, -1);
+		psi_mem_change(dst, 1);
+	}
 	t->wait_sum_ns += src->clock - t->wait_start_ns;
 	t->cpu = dst->cpu;
 	t->migrations++;
@@ -199,9 +210,13 @@ static struct rq *carry(struct rq *rq, struct thread *t, u32 cpu)
 		trace_migrate(t, rq->cpu, cpu);
 		t->cpu = cpu;
 		t->migrations++;
+		if (unlikely(t->in_memstall))
+			psi_mem_change(rq, -1);
 		rq_unlock(rq);
 		rq = cpu_rq(cpu);
 		rq_lock(rq);
+		if (unlikely(t->in_memstall))
+			psi_mem_change(rq, 1);
 		if (unlikely(!(t->allowed & CPU_BIT(cpu))))
 			cpu = select_cpu_allowed(t);
 	}
@@ -230,6 +245,8 @@ static noinline void finish_special(struct rq *rq, struct thread *prev)
 	u32 after = rq->after;
 
 	rq->after = 0;
+	if (after & AFTER_PSI)
+		psi_mem_update(rq);
 	rq->drop_mm = NULL;
 	if (after & AFTER_MOVE) {
 		rq = carry(rq, prev, select_cpu_allowed(prev));
@@ -342,7 +359,7 @@ static __always_inline void go_to_sleep(struct rq *rq, struct thread *prev)
 	deactivate(rq, prev);
 	prev->sleep_start_ns = rq->clock;
 	if (unlikely(prev->in_iowait))
-		rq->nr_iowait++;
+		psi_io_change(rq, 1);
 	if (unlikely(state & (THREAD_UNINTERRUPTIBLE | THREAD_KILLABLE | THREAD_DEAD))) {
 		if (state == THREAD_DEAD)
 			rq->after |= AFTER_DEAD;
@@ -449,8 +466,10 @@ void io_schedule(void)
 /* => rq = queue of t, locked, t asleep on it; returns the queue t is on now, locked. */
 static __always_inline struct rq *wake_sleeper(struct rq *rq, struct thread *t)
 {
-	if (unlikely(t->in_iowait))
-		rq->nr_iowait--;
+	if (unlikely(t->in_iowait)) {
+		update_curr(rq); /* up to now an idle CPU waited for it */
+		psi_io_change(rq, -1);
+	}
 	if (unlikely(t->state & (THREAD_UNINTERRUPTIBLE | THREAD_KILLABLE)) &&
 	    !(t->flags & TF_KTHREAD))
 		rq->nr_uninterruptible--;

@@ -21,6 +21,13 @@ struct rt_rq {
 #define AFTER_DROP_MM 1u
 #define AFTER_DEAD 2u
 #define AFTER_MOVE 4u
+#define AFTER_PSI 8u /* stays: a thread in a memory stall belongs to this CPU */
+
+/* psi.c: how long something was so. */
+struct psi_clock {
+	u64 ns, since;
+	bool on;
+};
 
 /*
  * One per CPU. Everything is protected by lock (taken with IRQs off), but for what says otherwise:
@@ -50,6 +57,11 @@ struct rq {
 	/* accounts, ns: from the tick, but idle and iowait are exact */
 	struct cpu_times times;
 	u64 nr_wakeups, nr_remote_wakeups, nr_forks;
+
+	/* pressure (psi.c); psi_cpu_ns: less the clock when it began, while nr_running > 1 */
+	u64 psi_cpu_ns;
+	struct psi_clock psi_io_some, psi_mem_some, psi_mem_full;
+	u32 nr_memstall;
 
 	struct rt_rq rt;
 };
@@ -133,6 +145,12 @@ void balance_add_cpu(u32 cpu);
 void account_init(void);
 void account_tick(struct rq *rq, struct thread *curr, bool user);
 void loadavg_tick(u64 now);
+
+/* psi.c. => rq locked; its clock up to date but for psi_mem_change */
+void psi_mem_update(struct rq *rq);
+void psi_mem_change(struct rq *rq, int n); /* n threads in a memory stall more */
+void psi_io_change(struct rq *rq, int n);  /* n sleepers for I/O more */
+void psi_tick(u64 now);
 
 /* pi.c */
 struct mutex;

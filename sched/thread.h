@@ -86,6 +86,7 @@ struct thread {
 	u64 shown_utime_ns, shown_stime_ns;
 	u32 migrations;
 	u8 in_iowait; /* (c) the next sleep is for I/O */
+	u8 in_memstall; /* (r) sched/psi.h */
 
 	struct list_head all_node;  /* (t) list of all threads */
 	struct hlist_node tid_node; /* (t) by tid */

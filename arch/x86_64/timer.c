@@ -27,7 +27,8 @@ static bool use_deadline;
 
 u64 arch_clock_ns(void)
 {
-	return (unsigned __int128)(rdtsc() - tsc_boot) * tsc_mult >> tsc_shift;
+	/* make_ratio() gives at most 31; the compiler shall know */
+	return (unsigned __int128)(rdtsc() - tsc_boot) * tsc_mult >> (tsc_shift & 31);
 }
 
 /* value * mult >> shift = value * to / from, with the largest mult that fits. => to < 2^32 */
