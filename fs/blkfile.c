@@ -10,6 +10,7 @@
 #include "fs/loop.h"
 #include "mm/cache/bdi.h"
 #include "mm/cache/writeback.h"
+#include "mm/vm/aspace.h"
 
 #define BLKROSET 0x125d
 #define BLKROGET 0x125e
@@ -90,6 +91,8 @@ static ssize_t write(struct file *f, const void __user *buf, size_t n, u64 *pos)
 
 	if (bdev_read_only(bdev))
 		return -EPERM;
+	if (unlikely(bdev->inode->flags & INODE_SWAPFILE))
+		return -ETXTBSY;
 	bdev_update_size(bdev);
 	size = bdev->mapping->size;
 	if (f->flags & O_APPEND)
@@ -141,8 +144,12 @@ static s64 llseek(struct file *f, s64 off, int whence)
 
 static struct mapping *mmap(struct file *f, unsigned long vm_flags)
 {
-	bdev_update_size(bdev_of(f));
-	return bdev_of(f)->mapping;
+	struct bdev *bdev = bdev_of(f);
+
+	bdev_update_size(bdev);
+	if ((bdev->inode->flags & INODE_SWAPFILE) && (vm_flags & VM_SHARED) && file_can_write(f))
+		return ERR_PTR(-ETXTBSY);
+	return bdev->mapping;
 }
 
 enum range_op { RANGE_DISCARD, RANGE_ZERO };
@@ -165,7 +172,9 @@ static int change_range(struct file *f, u64 from, u64 len, enum range_op op)
 	if (op == RANGE_DISCARD && !bdev->part->disk->limits.discard)
 		return -EOPNOTSUPP;
 	inode_lock(bdev->inode);
-	err = pagecache_invalidate_range(bdev->mapping, from, end);
+	err = bdev->inode->flags & INODE_SWAPFILE
+		      ? -ETXTBSY
+		      : pagecache_invalidate_range(bdev->mapping, from, end);
 	if (!err)
 		err = op == RANGE_DISCARD
 			      ? blk_discard(bdev->part, from >> SECTOR_SHIFT, len >> SECTOR_SHIFT)

@@ -32,7 +32,7 @@ int may_delete(struct inode *dir, struct dentry *victim, const struct fs_cred *c
 		return -EISDIR;
 	if (dentry_is_root(victim) || (victim->flags & DENTRY_MOUNTED))
 		return -EBUSY;
-	return 0;
+	return inode->flags & INODE_SWAPFILE ? -EPERM : 0;
 }
 
 struct making { /* one new name, between start and end */

@@ -422,9 +422,11 @@ ssize_t direct_io_async(struct file *f, u64 pos, void __user *buf, size_t n, int
 		inode_lock(owner);
 	else if (locks)
 		inode_lock_shared(owner);
-	if (write &&
-	    (locks ? (f->flags & (O_APPEND | O_DSYNC)) || fsize_limits || !write_is_plain(m, pos, n)
-		   : (f->flags & O_DSYNC) || pos + n > m->size))
+	if (write && unlikely(owner->flags & INODE_SWAPFILE))
+		ret = -ETXTBSY;
+	else if (write && (locks ? (f->flags & (O_APPEND | O_DSYNC)) || fsize_limits ||
+					   !write_is_plain(m, pos, n)
+				 : (f->flags & O_DSYNC) || pos + n > m->size))
 		ret = -EAGAIN;
 	else
 		ret = start_async(d, m, pos, buf, n, write);

@@ -10,6 +10,7 @@
 #include "fs/direct.h"
 #include "fs/internal.h"
 #include "mm/cache/writeback.h"
+#include "mm/vm/aspace.h"
 #include "sched/sched.h"
 
 #define RW_MAX 0x7ffff000u /* as Linux: longer requests are cut */
@@ -163,7 +164,7 @@ int vfs_truncate(struct inode *inode, u64 size)
 		return -EINVAL;
 	inode_lock(inode);
 	inode_dio_wait(inode);
-	err = limit_size(inode, size);
+	err = inode->flags & INODE_SWAPFILE ? -ETXTBSY : limit_size(inode, size);
 	if (!err)
 		err = inode->ops && inode->ops->setattr
 			      ? inode->ops->setattr(inode, &attr, ATTR_SIZE)
@@ -186,6 +187,8 @@ int vfs_fallocate(struct file *f, int mode, u64 off, u64 len)
 		return -ENODEV;
 	if ((s64)(off + len) < 0)
 		return -EFBIG;
+	if (f->inode->flags & INODE_SWAPFILE)
+		return -ETXTBSY;
 	if (unlikely(fsize_limits) && S_ISREG(f->inode->mode) && f->inode->mapping &&
 	    !(mode & FALLOC_FL_KEEP_SIZE) && limit_size(f->inode, off + len))
 		return -EFBIG;
@@ -303,10 +306,12 @@ static noinline void strip_setid(struct inode *inode)
 
 /*
  * Where a write begins and how much of it may be done. => inode->lock held; bytes (n, or fewer), or
- * -EFBIG
+ * -EFBIG, -ETXTBSY
  */
 static __always_inline ssize_t write_checks(struct file *f, size_t n, u64 *pos)
 {
+	if (unlikely(f->inode->flags & INODE_SWAPFILE))
+		return -ETXTBSY;
 	if (unlikely(f->flags & O_APPEND || *pos == POS_APPEND))
 		*pos = f->mapping->size;
 	if (unlikely((s64)*pos < 0 || *pos + n > S64_MAX))
@@ -444,6 +449,8 @@ ssize_t vfs_write_kernel(struct file *f, const void *buf, size_t n, u64 *pos)
 	inode_lock(inode);
 	if (S_ISREG(inode->mode))
 		ret = write_checks(f, n, pos);
+	else if (inode->flags & INODE_SWAPFILE)
+		ret = -ETXTBSY;
 	else if (*pos + n > m->size)
 		ret = -ENOSPC;
 	if (ret >= 0) {
@@ -462,6 +469,10 @@ ssize_t vfs_write_kernel(struct file *f, const void *buf, size_t n, u64 *pos)
 
 struct mapping *cached_mmap(struct file *f, unsigned long vm_flags)
 {
+	/* also where mprotect(2) could make it writable later */
+	if (unlikely(((struct inode *)f->mapping->owner)->flags & INODE_SWAPFILE) &&
+	    (vm_flags & VM_SHARED) && file_can_write(f))
+		return ERR_PTR(-ETXTBSY);
 	file_accessed(f);
 	return f->mapping;
 }

@@ -147,6 +147,8 @@ struct inode {
 #define INODE_NEW 2u
 #define INODE_DYING 4u	/* the last reference is gone */
 #define INODE_FAILED 8u /* could not be read; version is the error */
+/* A swap area: nobody writes, cuts, maps, unlinks or renames it (swapfile.c). Under its lock. */
+#define INODE_SWAPFILE 16u
 struct inode *inode_iget(struct superblock *sb, u64 ino);
 void inode_new_done(struct inode *inode, int err);
 /* Puts a just created inode (inode_new, ino set) into the same table. -EEXIST: a number in use */

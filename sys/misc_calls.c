@@ -11,6 +11,7 @@
 #include "lib/string.h"
 #include "mm/kmem/slab.h"
 #include "mm/phys/page_alloc.h"
+#include "mm/swap/swap.h"
 #include "sys/process.h"
 #include "sys/syscall.h"
 #include "sys/uts.h"
@@ -67,6 +68,8 @@ SYSCALL(sysinfo)
 	info.totalram = totalram_pages * PAGE_SIZE;
 	info.freeram = nr_free_pages() * PAGE_SIZE;
 	info.sharedram = global_zone_state(NR_SHMEM) * PAGE_SIZE;
+	info.totalswap = total_swap_pages() * PAGE_SIZE;
+	info.freeswap = nr_swap_pages() * PAGE_SIZE;
 	info.procs = min_t(u32, proc_nr_threads_total(), 65535);
 	info.mem_unit = 1;
 	return copy_to_user((void __user *)a0, &info, 112) ? -EFAULT : 0;

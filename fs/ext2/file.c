@@ -96,7 +96,7 @@ static int do_fallocate(struct file *f, int mode, u64 off, u64 len)
 	if (mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))
 		return -EOPNOTSUPP;
 	inode_lock(inode);
-	err = punch_hole(inode, off, off + len);
+	err = inode->flags & INODE_SWAPFILE ? -ETXTBSY : punch_hole(inode, off, off + len);
 	inode_unlock(inode);
 	return err;
 }

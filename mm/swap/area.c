@@ -164,7 +164,8 @@ static int make_arrays(struct swap_area *a, const struct swap_new *n)
 int swap_area_add(const struct swap_new *n)
 {
 	struct swap_area *a = area_reserve();
-	int err;
+	u64 usable;
+	int err, prio;
 
 	if (!a)
 		return -EPERM;
@@ -178,7 +179,8 @@ int swap_area_add(const struct swap_new *n)
 	a->bdi = n->bdi;
 	a->is_file = n->is_file;
 	a->told_write = a->told_read = false;
-	if (!slots_init(a, n->slots, n->bad, n->nr_bad)) {
+	usable = slots_init(a, n->slots, n->bad, n->nr_bad);
+	if (!usable) {
 		spin_lock(&a->lock);
 		a->nr_slots = 0;
 		spin_unlock(&a->lock);
@@ -191,7 +193,10 @@ int swap_area_add(const struct swap_new *n)
 	a->state = AREA_OPEN;
 	atomic_set(&a->users, 1);
 	swap_order_insert(a - swap_areas);
+	prio = a->prio;
 	spin_unlock(&swap_lock);
+	pr_info("swap: %s: %llu KiB, priority %d", n->path,
+		(unsigned long long)usable << (PAGE_SHIFT - 10), prio);
 	return 0;
 }
 
