@@ -15,6 +15,7 @@
 #include "lib/errno.h"
 #include "mm/phys/internal.h"
 #include "mm/phys/page.h"
+#include "sched/psi.h"
 #include "sched/wait.h"
 
 #define BUCKETS 64 /* 2^6 */
@@ -38,9 +39,16 @@ static noinline void wake_waiters(struct page *page)
 	wake_up_all(bucket(page));
 }
 
+/* Is it being read from where reclaim put it? Then who waits for it waits for memory. */
+static bool is_coming_back(struct page *page)
+{
+	return page_test(page, PG_swapcache) && !page_test(page, PG_uptodate);
+}
+
 /* Until done(page) or, killable, a fatal signal. */
 static noinline int wait_on(struct page *page, bool (*done)(struct page *), u32 state)
 {
+	bool thrashing = is_coming_back(page), before = thrashing && psi_memstall_enter();
 	struct wait_queue *q = bucket(page);
 	WAIT_ENTRY(entry);
 	int ret = 0;
@@ -57,6 +65,8 @@ static noinline int wait_on(struct page *page, bool (*done)(struct page *), u32 
 		io_schedule();
 	}
 	wait_finish(q, &entry);
+	if (thrashing)
+		psi_memstall_leave(before);
 	return ret;
 }
 
