@@ -181,7 +181,7 @@ static struct virtqueue *queue_alloc(struct virtio_device *dev, u32 index, u32 s
 	while (PAGE_SIZE << order < vq_ring_bytes(size))
 		order++;
 	token_of = kmalloc(size * sizeof(u16), GFP_KERNEL);
-	block = token_of ? alloc_pages(GFP_KERNEL | __GFP_ZERO, order) : NULL;
+	block = token_of ? alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, order) : NULL;
 	if (!block) {
 		kfree(token_of);
 		kfree(vq);

@@ -47,6 +47,7 @@ static noinline void *alloc_block(size_t bytes, gfp_t gfp, int node)
 				order);
 	if (!page)
 		return NULL;
+	page->flags |= BIT(PG_kmalloc);
 	mod_zone_state(page_zone(page), NR_SLAB_UNRECLAIMABLE, 1l << order);
 	return page_address(page);
 }

@@ -363,6 +363,7 @@ int vm_area_fill(struct vm_area *a, gfp_t gfp, int node, enum zone_stat_item ite
 		}
 		if (i == 0)
 			page->private = (unsigned long)a;
+		page->flags |= item == NR_KERNEL_STACK ? BIT(PG_kstack) : BIT(PG_vmalloc);
 		mod_zone_state(page_zone(page), item, 1);
 	}
 	return 0;

@@ -50,6 +50,9 @@ enum page_flag {
 	PG_lru_pending, /* waits in a CPU's batch to be put on an LRU list */
 	PG_homed,	/* every block of this file page has its place on the device */
 	PG_wb_epoch,	/* which half of bdi->inflight counts it while PG_writeback is set */
+	PG_kstack,	/* of a kernel stack */
+	PG_vmalloc,	/* behind vmalloc */
+	PG_kmalloc,	/* larger than any slab's objects, from kmalloc */
 	NR_PAGE_FLAGS,
 };
 /*
