@@ -35,6 +35,9 @@
 #define __GFP_RETRY_MAYFAIL 0x400000u
 #define __GFP_COLD 0x800000u
 
+/* Blocks above this order: nobody dies for them, nobody tries for long. */
+#define COSTLY_ORDER 3u
+
 #define __GFP_RECLAIM (__GFP_DIRECT_RECLAIM | __GFP_KSWAPD_RECLAIM)
 #define GFP_ATOMIC (__GFP_HIGH | __GFP_ATOMIC | __GFP_KSWAPD_RECLAIM)
 #define GFP_KERNEL (__GFP_RECLAIM | __GFP_IO | __GFP_FS)

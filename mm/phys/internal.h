@@ -68,6 +68,21 @@ void zones_setup_marks(void);
 void zonelists_build(void);
 void page_wait_init(void);
 
+/* What one walk of a zonelist looks for. */
+struct alloc_context {
+	struct zonelist *zl;
+	u64 nodemask; /* 0 = all */
+	enum zone_type class;
+	enum migratetype mt;
+	unsigned int order;
+	u32 flags; /* ALLOC_* */
+	u8 mark;   /* WMARK_* */
+};
+/* The first zone of the list that is above the mark gives the pages; NULL. => any context */
+struct page *zonelist_get_page(const struct alloc_context *ac);
+/* What can be done when no zone is above its low mark (alloc_slow.c). NULL: nothing helped. */
+struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp);
+
 #define FREE_COUNTS 0x00000000ffffffffull /* mapcount -1, refs 0, read as one */
 static __always_inline u64 page_counts(const struct page *page)
 {

@@ -8,9 +8,8 @@
  * Idea: three tiers.
  *   1. fast: this CPU's list of the preferred zone, if that zone is above its low watermark: no
  *      lock, no loop.
- *   2. zonelist walk: nearest zone first, each tested against a watermark (get_page).
- *   3. slow: wake kswapd, walk again down to the min watermark, then reclaim, then kill
- *      (alloc_slow).
+ *   2. zonelist walk: nearest zone first, each tested against a watermark (zonelist_get_page).
+ *   3. slow: kswapd, the min watermark, reclaim, the killer: alloc_slow.c.
  *
  * Interrupts take and give pages at the buddy directly (pcp.c says why).
  * Locking: tier 1 preemption off; the others zone->lock inside. Nothing is held while reclaim runs.
@@ -19,7 +18,6 @@
 #include "mm/phys/page_alloc.h"
 
 #include "kernel/event.h"
-#include "kernel/printk.h"
 #include "lib/string.h"
 #include "mm/phys/internal.h"
 #include "mm/phys/watermark.h"
@@ -207,18 +205,7 @@ static __always_inline void count_alloc(struct zone *zone, struct zone *preferre
 	preempt_enable();
 }
 
-/* What one walk of a zonelist looks for. */
-struct alloc_context {
-	struct zonelist *zl;
-	u64 nodemask; /* 0 = all */
-	enum zone_type class;
-	enum migratetype mt;
-	unsigned int order;
-	u32 flags; /* ALLOC_* */
-	u8 mark;   /* WMARK_* */
-};
-
-static struct page *get_page(const struct alloc_context *ac)
+struct page *zonelist_get_page(const struct alloc_context *ac)
 {
 	struct zone *preferred = NULL;
 	struct zoneref *zr;
@@ -243,144 +230,7 @@ static struct page *get_page(const struct alloc_context *ac)
 	return NULL;
 }
 
-/* ---- tier 3 ---- */
-
-static void wake_kswapds(const struct alloc_context *ac)
-{
-	struct zoneref *zr;
-
-	if (!pressure_ops || !pressure_ops->wake_kswapd)
-		return;
-	for_each_zoneref(zr, ac->zl, ac->class)
-		pressure_ops->wake_kswapd(zr->zone, ac->order, ac->class);
-}
-
-static u32 slow_flags(gfp_t gfp, u32 round)
-{
-	struct thread *me = current;
-	u32 flags = 0;
-
-	if (gfp & __GFP_HIGH)
-		flags |= ALLOC_HIGH;
-	if (gfp & __GFP_ATOMIC)
-		flags |= ALLOC_HARDER;
-	else if (me && me->rt_prio && !in_interrupt())
-		flags |= ALLOC_HARDER;
-	if (gfp & __GFP_NOMEMALLOC)
-		return flags;
-	/* Who writes dirty pages makes memory free: he may not fail for want of a little. */
-	if (me && !in_interrupt() && (me->flags & TF_FLUSHER)) {
-		flags |= ALLOC_HIGH | ALLOC_HARDER;
-		if (round && !(me->flags & TF_NOIO))
-			flags |= ALLOC_NO_WATERMARKS;
-	}
-	if (gfp & __GFP_MEMALLOC)
-		flags |= ALLOC_NO_WATERMARKS;
-	else if (me && !in_interrupt() && (me->flags & (TF_MEMALLOC | TF_OOM_VICTIM)))
-		flags |= ALLOC_NO_WATERMARKS;
-	return flags;
-}
-
-static noinline void warn_failed(const struct alloc_context *ac, gfp_t gfp)
-{
-	static ktime_t last;
-	static u32 burst;
-	ktime_t now = ktime_get();
-
-	if (gfp & __GFP_NOWARN)
-		return;
-	if (now - last > 5 * NSEC_PER_SEC)
-		burst = 0;
-	if (burst++ >= 5)
-		return;
-	last = now;
-	pr_warn("page_alloc: %s: no memory for order %u, gfp %#x\n",
-		current ? current->comm : "boot", ac->order, gfp);
-}
-
-/* One round of giving memory back; true: worth another walk. */
-static bool try_to_free(const struct alloc_context *ac, gfp_t gfp)
-{
-	struct thread *me = current;
-	unsigned long freed;
-
-	if (!pressure_ops || !pressure_ops->direct_reclaim)
-		return false;
-	count_vm_event(ALLOCSTALL);
-	__atomic_fetch_or(&me->flags, TF_MEMALLOC, __ATOMIC_RELAXED);
-	freed = pressure_ops->direct_reclaim(ac->zl, gfp, ac->order, ac->class);
-	__atomic_fetch_and(&me->flags, ~(u32)TF_MEMALLOC, __ATOMIC_RELAXED);
-	cond_resched();
-	return freed;
-}
-
-static bool try_to_kill(const struct alloc_context *ac, gfp_t gfp)
-{
-	if (!pressure_ops || !pressure_ops->oom)
-		return false;
-	if (!(gfp & __GFP_FS) || (gfp & (__GFP_NORETRY | __GFP_THISNODE | __GFP_RETRY_MAYFAIL)) ||
-	    ac->order > 3)
-		/* nobody should die for a large block or for one that somebody else will free */
-		return false;
-	return pressure_ops->oom(gfp, ac->order);
-}
-
-#define MAX_FUTILE_ROUNDS 16
-
-static noinline struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
-{
-	bool can_sleep = (gfp & __GFP_DIRECT_RECLAIM) && current && may_sleep() &&
-			 !(current->flags & TF_MEMALLOC);
-	struct page *page;
-
-	if (gfp & __GFP_KSWAPD_RECLAIM)
-		wake_kswapds(ac);
-	ac->mark = WMARK_MIN;
-	for (u32 round = 0;; round++) {
-		bool progress;
-
-		ac->flags = slow_flags(gfp, round);
-		page = get_page(ac);
-		if (page)
-			return page;
-		if (!can_sleep || (current->flags & TF_OOM_VICTIM && round > 1))
-			break;
-		/* free pages may sit on lists, of an order that does not merge there */
-		if (round == 0) {
-			pcp_drain_all();
-			page = get_page(ac);
-			if (page)
-				return page;
-		}
-		progress = try_to_free(ac, gfp);
-		if (progress) {
-			page = get_page(ac);
-			if (page)
-				return page;
-		}
-		if (gfp & __GFP_NORETRY)
-			break;
-		if (progress && round < MAX_FUTILE_ROUNDS)
-			continue;
-		if ((current->flags & TF_FLUSHER) && !round)
-			continue; /* once more, with the reserves */
-		if (pressure_ops && pressure_ops->worth_waiting && ac->order <= 3 &&
-		    !(current->flags & TF_OOM_VICTIM) && pressure_ops->worth_waiting(gfp)) {
-			round = 0;
-			continue;
-		}
-		if (try_to_kill(ac, gfp)) {
-			sleep_ns(NSEC_PER_MSEC); /* let the victim leave */
-			round = 0;
-			continue;
-		}
-		if (!(gfp & __GFP_NOFAIL))
-			break;
-		sleep_ns(20 * NSEC_PER_MSEC);
-	}
-	warn_failed(ac, gfp);
-	return NULL;
-}
+/* ---- the whole way: tier 3 is alloc_slow.c ---- */
 
 static struct page *alloc_walk(struct node *node, u64 nodemask, gfp_t gfp, unsigned int order)
 {
@@ -396,7 +246,7 @@ static struct page *alloc_walk(struct node *node, u64 nodemask, gfp_t gfp, unsig
 
 	if (unlikely(order >= MAX_ORDER))
 		return NULL;
-	page = get_page(&ac);
+	page = zonelist_get_page(&ac);
 	if (unlikely(!page))
 		page = alloc_slow(&ac, gfp);
 	if (unlikely(!page))

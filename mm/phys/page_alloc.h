@@ -68,6 +68,14 @@ struct pressure_ops {
 	/* Tries to free pages; returns number freed (0: no progress). => may sleep */
 	unsigned long (*direct_reclaim)(struct zonelist *zl, gfp_t gfp, unsigned int order,
 					enum zone_type class);
+	/*
+	 * Moves pages together until there is a block of that order. sync: may wait for pages. true:
+	 * worth another walk. => may sleep. May be NULL.
+	 */
+	bool (*compact)(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_type class,
+			int sync);
+	/* Before a retry: sleeps up to ns if the first zone of the list is congested. May be NULL. */
+	void (*wait)(struct zonelist *zl, enum zone_type class, u64 ns);
 	void (*wake_kswapd)(struct zone *zone, unsigned int order, enum zone_type class);
 	/*
 	 * Before that, when nothing more is freed: are pages on their way to a disk? Sleeps a

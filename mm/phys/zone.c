@@ -190,6 +190,21 @@ static void setup_reserves(void)
 	}
 }
 
+/*
+ * Another CPU may count with the old threshold once more; a delta above a new, smaller one is folded
+ * at that CPU's next change. NR_FREE_PAGES needs none of this: it never drifts (zone_sync_free).
+ */
+static void set_threshold(struct zone *z, bool pressure)
+{
+	u32 cpus = max(nr_possible_cpus, 1u);
+	u32 n = pressure ? wm_pressure_threshold(cpus, z->watermark[WMARK_LOW],
+						 z->watermark[WMARK_MIN])
+			 : wm_stat_threshold(cpus, z->managed_pages);
+
+	for (u32 cpu = 0; cpu < cpus; cpu++)
+		WRITE_ONCE(pcp_block[cpu][z->seq].stat_threshold, n);
+}
+
 void zones_setup_marks(void)
 {
 	static struct wm_zone wm[MAX_NODES * MAX_ZONES]; /* boot, then writers of /proc/sys only */
@@ -210,10 +225,16 @@ void zones_setup_marks(void)
 		z->inactive_ratio = wm_inactive_ratio(z->managed_pages);
 		z->dirty_balance_reserve = wm_dirty_balance_reserve(
 			z->managed_pages, z->watermark[WMARK_HIGH], z->lowmem_reserve);
-		for (u32 cpu = 0; cpu < max(nr_possible_cpus, 1u); cpu++)
-			pcp_block[cpu][i].stat_threshold =
-				wm_stat_threshold(max(nr_possible_cpus, 1u), z->managed_pages);
+		set_threshold(z, z->node->pressure);
 	}
+}
+
+void node_set_pressure(struct node *node, int pressure)
+{
+	WRITE_ONCE(node->pressure, pressure);
+	for (u32 i = 0; i < node->nr_zones; i++)
+		if (node->zones[i].managed_pages)
+			set_threshold(&node->zones[i], pressure);
 }
 
 static void min_free_changed(void)

@@ -136,6 +136,7 @@ struct zone {
 	struct lruvec lruvec;			 /* root group's (l) */
 	unsigned long pages_scanned;		 /* (l) since a page was last freed */
 	bool all_unreclaimable;
+	u32 stream_streak; /* batches in a row of mapped pages touched once; a lost change is harmless */
 	unsigned long zone_flags; /* ZF_*, (a) */
 
 	atomic_long_t vm_stat[NR_ZONE_STAT_ITEMS] __cacheline_aligned;
@@ -166,6 +167,7 @@ struct node {
 	u64 cpus;
 	bool has_memory, has_cpu;
 	struct thread *kswapd;
+	bool pressure; /* its kswapd is awake: counters drift less */
 };
 extern struct node *nodes[MAX_NODES]; /* by logical id; NULL above nr_nodes */
 extern int nr_nodes;
@@ -195,6 +197,11 @@ void mm_init_cpu(u32 cpu);
 int cpu_mem_node(u32 cpu);
 int node_distance(int a, int b);
 
+/*
+ * How far a CPU's part of the node's zone counters may drift: little while kswapd is at work
+ * (pressure), when decisions hang on them. => thread context
+ */
+void node_set_pressure(struct node *node, int pressure);
 /* Zone counters: bounded drift (per-CPU deltas); _exact adds every CPU's delta. */
 void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta);
 /* Two items by the same amount, for little more than the price of one. */

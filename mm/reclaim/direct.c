@@ -20,6 +20,7 @@
 #include "mm/reclaim/events.h"
 #include "mm/reclaim/kswapd.h"
 #include "mm/reclaim/scan.h"
+#include "mm/reclaim/throttle.h"
 #include "sched/sched.h"
 
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
@@ -67,8 +68,6 @@ static unsigned long reclaim(struct zonelist *zl, enum zone_type class, struct s
 	for (sc->priority = DEF_PRIORITY; sc->priority >= 0; sc->priority--) {
 		unsigned long lru_pages;
 
-		if (sc->priority == DEF_PRIORITY / 2)
-			lru_drain_all(); /* getting serious: other CPUs' batches too */
 		sc->nr_scanned = 0;
 		lru_pages = shrink_zones(zl, class, sc);
 		if (sc->gfp & __GFP_FS)
@@ -76,19 +75,29 @@ static unsigned long reclaim(struct zonelist *zl, enum zone_type class, struct s
 		total_scanned += sc->nr_scanned;
 		if (sc->nr_reclaimed >= sc->nr_to_reclaim)
 			break;
-		if (total_scanned > sc->nr_to_reclaim + sc->nr_to_reclaim / 2)
-			wakeup_flushers((long)total_scanned, WB_REASON_VMSCAN);
+		if (total_scanned > sc->nr_to_reclaim + sc->nr_to_reclaim / 2) {
+			wakeup_flushers(laptop_mode ? 0 : (long)total_scanned, WB_REASON_VMSCAN);
+			sc->may_write = true;
+		}
 		if (sc->nr_scanned && sc->priority < DEF_PRIORITY - 2 && (sc->gfp & __GFP_IO))
 			wait_iff_congested(preferred, CONGEST_ASYNC, RECLAIM_WAIT_NS);
 	}
-	if (!sc->nr_reclaimed && (sc->gfp & __GFP_FS))
-		objects += shrink_slab_all(LAST_RESORT);
+	if (!sc->nr_reclaimed) {
+		/* Not a page: what other CPUs have not yet put on the lists, and every slab. */
+		lru_drain_all();
+		sc->priority = 0;
+		shrink_zones(zl, class, sc);
+		if (!sc->nr_reclaimed && (sc->gfp & __GFP_FS))
+			objects += shrink_slab_all(LAST_RESORT);
+	}
 	return sc->nr_reclaimed ? sc->nr_reclaimed : objects;
 }
 
 unsigned long reclaim_pages(struct zonelist *zl, enum zone_type class, unsigned long nr)
 {
-	struct scan_control sc = { .gfp = reclaim_gfp(GFP_KERNEL), .nr_to_reclaim = nr };
+	struct scan_control sc = { .gfp = reclaim_gfp(GFP_KERNEL),
+				   .nr_to_reclaim = nr,
+				   .may_write = !laptop_mode };
 
 	return reclaim(zl, class, &sc);
 }
@@ -96,14 +105,31 @@ unsigned long reclaim_pages(struct zonelist *zl, enum zone_type class, unsigned 
 static unsigned long direct_reclaim(struct zonelist *zl, gfp_t gfp, unsigned int order,
 				    enum zone_type class)
 {
-	struct scan_control sc = { .gfp = reclaim_gfp(gfp), .nr_to_reclaim = SWAP_CLUSTER_MAX };
-
+	struct scan_control sc = { .gfp = reclaim_gfp(gfp),
+				   .order = order,
+				   .nr_to_reclaim = SWAP_CLUSTER_MAX,
+				   .may_write = !laptop_mode };
+	struct zone *zone = preferred_zone(zl, class);
 	unsigned long freed;
 
+	if (!zone)
+		return 0;
+	if (throttle_direct(zone->node, sc.gfp))
+		return 1; /* it is dying, which frees more: nobody else has to */
+	count_vm_event(ALLOCSTALL);
 	vmscan_event(direct_reclaim_begin, order, sc.gfp);
 	freed = reclaim(zl, class, &sc);
 	vmscan_event(direct_reclaim_end, freed);
 	return freed;
+}
+
+/* Between two tries of an allocation. */
+static void wait_before_retry(struct zonelist *zl, enum zone_type class, u64 ns)
+{
+	struct zone *zone = preferred_zone(zl, class);
+
+	if (zone)
+		wait_iff_congested(zone, CONGEST_ASYNC, ns);
 }
 
 /* May this allocation wait for a device? */
@@ -139,6 +165,7 @@ static bool reclaim_worth_waiting(gfp_t gfp)
 }
 
 static const struct pressure_ops pressure = { .direct_reclaim = direct_reclaim,
+					      .wait = wait_before_retry,
 					      .wake_kswapd = kswapd_wake,
 					      .worth_waiting = reclaim_worth_waiting,
 					      .oom = oom_kill };

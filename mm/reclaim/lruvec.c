@@ -187,7 +187,8 @@ void release_pages(struct page **pages, unsigned int nr)
 }
 
 /* Changes flags of a page on a list, and the list with them. */
-static void move_page(struct page *page, unsigned long set, unsigned long clear, bool tail)
+static void move_page(struct page *page, unsigned long set, unsigned long clear,
+		      enum vm_event count)
 {
 	struct zone *zone = page_zone(page);
 	unsigned long flags;
@@ -202,8 +203,7 @@ static void move_page(struct page *page, unsigned long set, unsigned long clear,
 		__atomic_fetch_or(&page->flags, set, __ATOMIC_RELAXED);
 		__atomic_fetch_and(&page->flags, ~clear, __ATOMIC_RELAXED);
 		lruvec_add_locked(v, page, page_lru_list(page));
-		if (tail)
-			list_move_tail(&page->lru, &v->lists[page_lru_list(page)]);
+		this_cpu_inc(vm_events[count]);
 	}
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lru_move");
 }
@@ -212,16 +212,14 @@ void lru_activate(struct page *page)
 {
 	if (page_test(page, PG_active) || page_test(page, PG_unevictable))
 		return;
-	count_vm_event(PGACTIVATE);
-	move_page(page, BIT(PG_active), BIT(PG_referenced), false);
+	move_page(page, BIT(PG_active), BIT(PG_referenced), PGACTIVATE);
 }
 
 void lru_deactivate(struct page *page)
 {
 	if (!page_test(page, PG_active) || page_test(page, PG_unevictable))
 		return;
-	count_vm_event(PGDEACTIVATE);
-	move_page(page, 0, BIT(PG_active) | BIT(PG_referenced), false);
+	move_page(page, 0, BIT(PG_active) | BIT(PG_referenced), PGDEACTIVATE);
 }
 
 void page_mark_accessed(struct page *page)
@@ -235,16 +233,14 @@ void page_mark_accessed(struct page *page)
 void lru_make_unevictable(struct page *page)
 {
 	if (!page_test(page, PG_unevictable)) {
-		count_vm_event(UNEVICTABLE_CULLED);
-		move_page(page, BIT(PG_unevictable), BIT(PG_active), false);
+		move_page(page, BIT(PG_unevictable), BIT(PG_active), UNEVICTABLE_CULLED);
 	}
 }
 
 void lru_make_evictable(struct page *page)
 {
 	if (page_test(page, PG_unevictable)) {
-		count_vm_event(UNEVICTABLE_RESCUED);
-		move_page(page, 0, BIT(PG_unevictable), false);
+		move_page(page, 0, BIT(PG_unevictable), UNEVICTABLE_RESCUED);
 	}
 }
 

@@ -10,11 +10,17 @@
 
 #define RECLAIM_WAIT_NS (100 * NSEC_PER_MSEC)
 DECLARE_SWITCH(scan_rules);
+extern long laptop_mode; /* kswapd writes only when it cannot do without */
 
 /* control-struct of one reclaim: who does it, how hard, and what came of it */
 struct scan_control {
 	gfp_t gfp; /* what the caller may do: __GFP_IO, __GFP_FS */
 	int priority;
+	unsigned int order; /* of the block somebody waits for */
+	bool may_write;	    /* dirty pages may be written (never asked of who is no kswapd) */
+	bool lumpy;	    /* this batch: a whole block shall go, used or not */
+	bool sync;	    /* this batch: wait for pages that are being written */
+	bool stream;	    /* this batch: mapped pages touched once go at the first look */
 	unsigned long nr_to_reclaim;
 	bool kswapd;
 	unsigned long nr_scanned; /* pages looked at; mapped ones count twice: they cost more */

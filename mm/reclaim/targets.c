@@ -100,6 +100,50 @@ bool writeback_enough(unsigned long writeback, unsigned long taken, int priority
 	return writeback && writeback >= taken >> (DEF_PRIORITY - priority);
 }
 
+bool reserves_low(unsigned long free, unsigned long min_marks)
+{
+	return min_marks && free <= min_marks / 2;
+}
+
+int tempered_priority(int prev, int now)
+{
+	return prev - now > 1 ? (prev + now) / 2 : now;
+}
+
+u32 stream_streak(u32 streak, u32 touched, u32 nr)
+{
+	/* four fifths of a whole batch; what interrupts the row ends it */
+	if (nr < SWAP_CLUSTER_MAX || touched * 100 < nr * 80)
+		return 0;
+	return min(streak + 1, (u32)STREAM_BATCHES);
+}
+
+bool enough_balanced(unsigned long balanced, unsigned long managed)
+{
+	return balanced >= managed / 4;
+}
+
+struct pfn_range lumpy_range(unsigned long pfn, unsigned int order, unsigned long zone_start,
+			     unsigned long zone_end)
+{
+	unsigned long first = ALIGN_DOWN(pfn, 1ul << order);
+
+	return (struct pfn_range){ .first = max(first, zone_start),
+				   .end = min(first + (1ul << order), zone_end) };
+}
+
+bool lumpy_wanted(unsigned int order, int priority)
+{
+	return order > COSTLY_ORDER || (order && priority < DEF_PRIORITY - 2);
+}
+
+bool lumpy_stall(unsigned int order, int priority, unsigned long freed, unsigned long taken)
+{
+	/* For a costly block at once, for a small one when it has become urgent. */
+	return freed != taken &&
+	       priority <= (order > COSTLY_ORDER ? DEF_PRIORITY : DEF_PRIORITY / 3);
+}
+
 unsigned long balance_gap(unsigned long low, unsigned long managed)
 {
 	return min(low, (managed + 99) / 100);

@@ -39,6 +39,32 @@ bool isolated_too_many(unsigned long isolated, unsigned long inactive, bool nofs
 		       enum scan_rules rules);
 /* A batch of which so many are being written: is that worth a wait? */
 bool writeback_enough(unsigned long writeback, unsigned long taken, int priority);
+/* So little is free of what the low zones keep for those who free memory that others must park. */
+bool reserves_low(unsigned long free, unsigned long min_marks);
+/*
+ * Third patch of [seed-003]'s series: the priority a zone is scanned at when kswapd, for the sake of
+ * another zone, has come from prev (this zone's last scan) to now.
+ */
+int tempered_priority(int prev, int now);
+/*
+ * Fifth patch: how many batches in a row were mapped pages touched once; the next value after one
+ * of whose nr pages so many were.
+ */
+#define STREAM_BATCHES 8
+u32 stream_streak(u32 streak, u32 touched, u32 nr);
+/* Is a node balanced for a block of some order, when so many of its pages are in zones that are? */
+bool enough_balanced(unsigned long balanced, unsigned long managed);
+/* Frames [first, end) of the block around pfn, cut to the zone; what the walk looks at. */
+struct pfn_range {
+	unsigned long first, end;
+};
+struct pfn_range lumpy_range(unsigned long pfn, unsigned int order, unsigned long zone_start,
+			     unsigned long zone_end);
+/* Is a request of that order at that priority worth reclaiming whole blocks? */
+bool lumpy_wanted(unsigned int order, int priority);
+/* May a reclaimer that is not kswapd wait for the pages of a block, of which taken - freed stay? */
+bool lumpy_stall(unsigned int order, int priority, unsigned long freed, unsigned long taken);
+
 /* Distance above the high mark kswapd aims at: min(low, ceil(managed / 100)). */
 unsigned long balance_gap(unsigned long low, unsigned long managed);
 

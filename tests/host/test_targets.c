@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How many pages reclaim looks at: worked figures of the documents, and each rule beside its twin. */
+/* How many pages reclaim looks at: the documents' worked figures, each rule beside its twin. */
 // SOURCES: mm/reclaim/targets.c
 #include "host.h"
 
@@ -136,4 +136,80 @@ HOST_TEST(targets_waits_and_gap)
 	CHECK_EQ(balance_gap(500, 10000), 100);
 	CHECK_EQ(balance_gap(500, 10001), 101);
 	CHECK_EQ(balance_gap(50, 10001), 50);
+}
+
+HOST_TEST(targets_reserves_of_the_low_zones)
+{
+	CHECK(reserves_low(0, 100));
+	CHECK(reserves_low(50, 100));
+	CHECK(!reserves_low(51, 100));
+	CHECK(reserves_low(50, 101)); /* 101 / 2 truncates */
+	CHECK(!reserves_low(0, 0));   /* no low zone at all: nobody waits for it */
+}
+
+HOST_TEST(targets_tempered_priority)
+{
+	CHECK_EQ(tempered_priority(12, 12), 12);
+	CHECK_EQ(tempered_priority(12, 11), 11); /* step by step: as it is */
+	CHECK_EQ(tempered_priority(12, 10), 11);
+	CHECK_EQ(tempered_priority(12, 7), 9);
+	CHECK_EQ(tempered_priority(12, 0), 6);
+	CHECK_EQ(tempered_priority(7, 6), 6); /* once: then the last one is the present one */
+	CHECK_EQ(tempered_priority(6, 12), 12);
+}
+
+HOST_TEST(targets_mapped_stream)
+{
+	u32 streak = 0;
+
+	for (u32 i = 1; i <= STREAM_BATCHES + 3; i++) {
+		streak = stream_streak(streak, 26, 32);
+		CHECK_EQ(streak, min(i, (u32)STREAM_BATCHES));
+	}
+	CHECK_EQ(stream_streak(streak, 25, 32), 0); /* 78 %: over at once */
+	CHECK_EQ(stream_streak(streak, 31, 31), 0); /* no whole batch */
+	CHECK_EQ(stream_streak(3, 32, 32), 4);
+}
+
+HOST_TEST(targets_quarter_balanced)
+{
+	CHECK(!enough_balanced(249, 1000));
+	CHECK(enough_balanced(250, 1000));
+	CHECK(enough_balanced(250, 1003)); /* the quarter truncates */
+}
+
+HOST_TEST(targets_lumpy_range)
+{
+	struct pfn_range r = lumpy_range(0x1234, 4, 0x1000, 0x2000);
+
+	CHECK_EQ(r.first, 0x1230);
+	CHECK_EQ(r.end, 0x1240);
+	r = lumpy_range(0x1234, 0, 0x1000, 0x2000);
+	CHECK_EQ(r.first, 0x1234);
+	CHECK_EQ(r.end, 0x1235);
+	r = lumpy_range(0x1005, 9, 0x1003, 0x2000); /* the zone begins inside the block */
+	CHECK_EQ(r.first, 0x1003);
+	CHECK_EQ(r.end, 0x1200);
+	r = lumpy_range(0x1ff0, 9, 0x1000, 0x1ff8); /* and ends in it */
+	CHECK_EQ(r.first, 0x1e00);
+	CHECK_EQ(r.end, 0x1ff8);
+	for (unsigned int order = 0; order < MAX_ORDER; order++)
+		for (unsigned long pfn = 0x800; pfn < 0xc00; pfn += 37) {
+			r = lumpy_range(pfn, order, 0x800, 0xc00);
+			CHECK(r.first <= pfn && pfn < r.end);
+			CHECK_EQ(r.first % (1ul << order), 0);
+			CHECK(r.end - r.first <= 1ul << order);
+		}
+}
+
+HOST_TEST(targets_lumpy_when)
+{
+	CHECK(!lumpy_wanted(0, 0)); /* single pages: never */
+	CHECK(!lumpy_wanted(3, 10));
+	CHECK(lumpy_wanted(3, 9));
+	CHECK(lumpy_wanted(4, 12));	    /* costly: at once */
+	CHECK(!lumpy_stall(4, 12, 32, 32)); /* all came free */
+	CHECK(lumpy_stall(4, 12, 31, 32));
+	CHECK(!lumpy_stall(3, 5, 0, 32));
+	CHECK(lumpy_stall(3, 4, 0, 32));
 }

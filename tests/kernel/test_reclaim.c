@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_reclaim.c - the rules by which memory is given back: two looks at a page touched once, second
- * touch by read, kswapd that keeps up with a stream, sleeps at rest, and gives up on what cannot be
- * had.
+ * test_reclaim.c - the rules by which memory is given back: two looks at a page touched once,
+ * second touch by read, kswapd that keeps up with a stream, sleeps at rest, and gives up on what
+ * cannot be had; parking, blocks, and the other patches of the series as switches.
  */
 #include "arch/uaccess.h"
 #include "lib/err.h"
