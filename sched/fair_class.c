@@ -3,6 +3,7 @@
  * fair_class.c - SCHED_OTHER, SCHED_BATCH, SCHED_IDLE: the EEVDF arithmetic of fair.c as a
  * scheduler class.
  */
+#include "sched/autogroup.h"
 #include "sched/internal.h"
 
 static inline struct thread *thread_of(struct sched_entity *se)
@@ -12,6 +13,8 @@ static inline struct thread *thread_of(struct sched_entity *se)
 
 static void fair_class_enqueue(struct rq *rq, struct thread *t, enum enqueue_how how)
 {
+	if (unlikely(switch_value(sched_autogroup)))
+		sched_group_enter(t);
 	if (likely(how == ENQUEUE_WAKEUP))
 		fair_enqueue(&rq->fair, &t->se, rq->clock - t->sleep_start_ns);
 	else if (how == ENQUEUE_NEW)
@@ -23,6 +26,8 @@ static void fair_class_enqueue(struct rq *rq, struct thread *t, enum enqueue_how
 static void fair_class_dequeue(struct rq *rq, struct thread *t)
 {
 	fair_dequeue(&rq->fair, &t->se);
+	if (unlikely(t->group_load))
+		sched_group_leave(t);
 }
 
 static struct thread *fair_class_pick(struct rq *rq)
@@ -45,7 +50,11 @@ static void fair_class_put_prev(struct rq *rq, struct thread *t)
 
 static bool fair_class_update(struct rq *rq, struct thread *t, u64 delta_ns)
 {
-	return fair_update(&rq->fair, delta_ns);
+	if (likely(!fair_update(&rq->fair, delta_ns)))
+		return false;
+	if (unlikely(t->group_load))
+		fair_reweight(&rq->fair, &t->se, sched_group_weight(t));
+	return true;
 }
 
 /*

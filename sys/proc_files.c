@@ -309,6 +309,7 @@ const struct proc_file proc_files[] = {
 	{ .name = "stat", .mode = 0444, .show = proc_stat_show },
 	{ .name = "statm", .mode = 0444, .show = proc_statm_show },
 	{ .name = "status", .mode = 0444, .show = proc_status_show },
+	{ .name = "schedstat", .mode = 0444, .show = proc_schedstat_show },
 	{ .name = "cmdline", .mode = 0444, .show = cmdline_show },
 	{ .name = "comm", .mode = 0644, .show = comm_show, .store = comm_store },
 	{ .name = "environ", .mode = 0400, .show = environ_show },

@@ -25,10 +25,11 @@ char proc_view_state(const struct proc_view *v);
 /* sys/procstat.c: the number files. */
 int proc_stat_show(struct seq *seq, pid_t pid, pid_t tid);
 int proc_statm_show(struct seq *seq, pid_t pid, pid_t tid);
+int proc_schedstat_show(struct seq *seq, pid_t pid, pid_t tid);
 int proc_status_show(struct seq *seq, pid_t pid, pid_t tid);
 
 /* sys/proc_files.c: what lies in /proc/PID. */
-#define PROC_FILES 19
+#define PROC_FILES 20
 extern const struct proc_file proc_files[PROC_FILES];
 
 #endif

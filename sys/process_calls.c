@@ -5,6 +5,8 @@
  */
 #include "kernel/time.h"
 #include "lib/string.h"
+#include "mm/kmem/slab.h"
+#include "sched/autogroup.h"
 #include "sys/files.h"
 #include "sys/process.h"
 #include "sys/syscall.h"
@@ -108,6 +110,29 @@ SYSCALL(setpgid)
 	return ret;
 }
 
+/* ---- a session's share of the CPU (sched/autogroup.h) ---- */
+
+static void session_group_free(struct sched_group *g)
+{
+	kfree(g);
+}
+
+/* The caller's threads get a group of their own; without memory they stay in the old one. */
+static void session_group_new(struct process *p)
+{
+	struct sched_group *g = kmalloc(sizeof(*g), GFP_KERNEL);
+	struct task *task;
+
+	if (!g)
+		return;
+	sched_group_init(g, session_group_free);
+	spin_lock(&p->lock);
+	list_for_each_entry(task, &p->threads, thread_node)
+		sched_group_join(&task->thread, g);
+	spin_unlock(&p->lock);
+	sched_group_put(g);
+}
+
 SYSCALL(setsid)
 {
 	struct process *p = current_proc;
@@ -126,6 +151,8 @@ SYSCALL(setsid)
 	spin_unlock(&proc_tree_lock);
 	if (tty)
 		tty_put(tty);
+	if (ret >= 0)
+		session_group_new(p);
 	return ret;
 }
 

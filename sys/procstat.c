@@ -158,6 +158,26 @@ int proc_statm_show(struct seq *seq, pid_t pid, pid_t tid)
 	return 0;
 }
 
+/* ns on a CPU, ns runnable without one, how often it got one */
+int proc_schedstat_show(struct seq *seq, pid_t pid, pid_t tid)
+{
+	struct proc_view v;
+	int err = proc_view_open(pid, tid, &v);
+	struct thread *t;
+
+	if (err)
+		return err;
+	t = v.thread;
+	if (t)
+		seq_printf(seq, "%llu %llu %llu\n", (unsigned long long)t->sum_exec_ns,
+			   (unsigned long long)t->wait_sum_ns,
+			   (unsigned long long)(t->nvcsw + t->nivcsw));
+	else
+		seq_puts(seq, "0 0 0\n");
+	proc_view_close(&v);
+	return 0;
+}
+
 static const char *state_word(char c)
 {
 	switch (c) {
