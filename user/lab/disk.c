@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * disk.c - a disk model with an ext2 on it, made for one run.
+ * disk.c - a disk model with an ext2 on it, and one to swap to, made for one run.
  *
  * The model is created by a line to the kernel ("bw:size=4G,bw=100M,discard"); the file system by
  * the system's mke2fs (busybox has one), with few inodes, so that making it takes no time.
@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/wait.h>
 
 #define DISKS "/sys/kernel/quire/disks" /* "KIND:key=value,..." or "remove NAME" */
@@ -69,43 +70,58 @@ static int new_name(char *before, char *after, char *name, size_t size)
 	return -1;
 }
 
-static int create(struct lab *lab, const char *model)
+/* => 0 and the new disk's name, or -1 after one line */
+static int create(const char *model, char *name, size_t size)
 {
 	static char before[4096], after[4096];
-	char path[64], dev[24];
 
 	block_names(before, sizeof(before));
 	if (lab_write(DISKS, model) < 0)
 		return -1;
 	block_names(after, sizeof(after));
-	if (new_name(before, after, lab->device, sizeof(lab->device)) < 0) {
+	if (new_name(before, after, name, size) < 0) {
 		fprintf(stderr, "lab: %s made no disk\n", model);
 		return -1;
 	}
+	return 0;
+}
+
+static void find_bdi(struct lab *lab)
+{
+	char path[64], dev[24];
+
 	snprintf(path, sizeof(path), "/sys/block/%s/dev", lab->device);
 	if (lab_line(path, dev, sizeof(dev)))
 		snprintf(lab->bdi, sizeof(lab->bdi), "%s ", dev);
-	return 0;
+}
+
+/* A maker's program with its complaints shown. => 0 or -1 */
+static int make(char *const argv[])
+{
+	int status = command(argv, "/tmp/lab-make");
+	char out[1024];
+
+	if (status == 0)
+		return 0;
+	slurp("/tmp/lab-make", out, sizeof(out));
+	fprintf(stderr, "lab: %s: status %d\n%s", argv[0], status, out);
+	return -1;
 }
 
 int lab_disk(struct lab *lab, const char *model, const char *dir)
 {
-	char node[64], out[1024];
+	char node[64];
 	char *mke2fs[] = { "mke2fs", "-F", "-b", "4096", "-i", "1048576", "-m", "0", node, NULL };
-	int status;
 
 	mkdir(dir, 0755);
 	if (!*model || !strcmp(model, "none"))
 		return 0;
-	if (create(lab, model) < 0)
+	if (create(model, lab->device, sizeof(lab->device)) < 0)
 		return -1;
+	find_bdi(lab);
 	snprintf(node, sizeof(node), "/dev/%s", lab->device);
-	status = command(mke2fs, "/tmp/lab-mke2fs");
-	if (status != 0) {
-		slurp("/tmp/lab-mke2fs", out, sizeof(out));
-		fprintf(stderr, "lab: mke2fs %s: status %d\n%s", node, status, out);
+	if (make(mke2fs) < 0)
 		return -1;
-	}
 	if (mount(node, dir, "ext2", 0, NULL) < 0) {
 		fprintf(stderr, "lab: mount %s on %s: %s\n", node, dir, strerror(errno));
 		return -1;
@@ -114,15 +130,45 @@ int lab_disk(struct lab *lab, const char *model, const char *dir)
 	return 0;
 }
 
-void lab_disk_gone(struct lab *lab)
+int lab_swap(struct lab *lab, const char *model)
+{
+	char node[64];
+	char *mkswap[] = { "mkswap", node, NULL };
+
+	if (!*model || !strcmp(model, "none"))
+		return 0;
+	if (create(model, lab->swap, sizeof(lab->swap)) < 0)
+		return -1;
+	snprintf(node, sizeof(node), "/dev/%s", lab->swap);
+	if (make(mkswap) < 0)
+		return -1;
+	if (swapon(node, 0) < 0) {
+		fprintf(stderr, "lab: swapon %s: %s\n", node, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static void remove_disk(const char *name)
 {
 	char line[64];
 
+	snprintf(line, sizeof(line), "remove %s", name);
+	lab_write(DISKS, line);
+}
+
+void lab_disk_gone(struct lab *lab)
+{
+	char node[64];
+
 	if (*lab->mounted && umount(lab->mounted) < 0)
 		fprintf(stderr, "lab: umount %s: %s\n", lab->mounted, strerror(errno));
-	if (*lab->device) {
-		snprintf(line, sizeof(line), "remove %s", lab->device);
-		lab_write(DISKS, line);
-	}
-	lab->mounted[0] = lab->device[0] = 0;
+	if (*lab->device)
+		remove_disk(lab->device);
+	snprintf(node, sizeof(node), "/dev/%s", lab->swap);
+	if (*lab->swap && swapoff(node) < 0)
+		fprintf(stderr, "lab: swapoff %s: %s\n", node, strerror(errno));
+	else if (*lab->swap)
+		remove_disk(lab->swap);
+	lab->mounted[0] = lab->device[0] = lab->swap[0] = 0;
 }

@@ -44,6 +44,7 @@ struct lab {
 	const char *words[LAB_WORDS]; /* name=value as given */
 	/* what lab_disk made; bdi: "major:minor " as the kernel's tables name the device */
 	char device[32], bdi[32], mounted[64];
+	char swap[32];	   /* what lab_swap made */
 	uint64_t start_ns; /* clock at the start of the run */
 };
 
@@ -103,7 +104,9 @@ void sleep_until(uint64_t monotonic_ns);
  * and mounts it on dir. => 0, or -1 after one line
  */
 int lab_disk(struct lab *lab, const char *model, const char *dir);
-void lab_disk_gone(struct lab *lab); /* umount and remove, if lab_disk made one */
+/* Creates the model ("" or "none": nothing), makes swap space of it and uses it. As above. */
+int lab_swap(struct lab *lab, const char *model);
+void lab_disk_gone(struct lab *lab); /* umount, swapoff and remove, if there is something */
 
 /* ---- load ---- */
 /* Processes that write, each its own file in dir, until they are stopped. */
@@ -128,5 +131,20 @@ void writers_spread(const struct writers *w, unsigned long long *least, unsigned
 int writers_stop(struct writers *w);
 int writers_main(int argc,
 		 char **argv); /* `lab writers ...`: the same load by hand, on Linux too */
+
+/* Processes that read through a sparse mapped file each, once, all started at the same time. */
+struct streams {
+	const char *dir;
+	unsigned int nr;
+	unsigned long file_bytes;
+	unsigned int bad; /* did not end well */
+	/* private */
+	unsigned int left;
+	pid_t *pids;
+};
+int streams_prepare(struct streams *s); /* all stand ready. 0; -1 after one line */
+/* Starts them and waits for the last; calls sample(arg) every so often meanwhile. */
+void streams_watch(struct streams *s, uint64_t every_ns, void (*sample)(void *), void *arg);
+int streams_main(int argc, char **argv); /* `lab streams ...`: by hand, on Linux too */
 
 #endif

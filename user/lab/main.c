@@ -6,6 +6,7 @@
  *	lab about 001				what one says, and what to look for
  *	lab run 001 [--side N] [--writers N] [--seconds S] [name=value ...]
  *	lab writers --dir D [--writers N] [--seconds S] ...	only the load (Linux, too)
+ *	lab streams --dir D [--streams N] [--size Z]		the other load
  *
  * A run is one side of an experiment: it turns the switches, makes a disk, warms up, measures, and
  * prints records. Boot again for the other side: `make lab-001` on the host does that, many times,
@@ -19,7 +20,8 @@ static void usage(void)
 	fputs("lab list | about ID | run ID [--side N] [--writers N] [--seconds S] [name=value "
 	      "...]\n"
 	      "lab writers --dir D [--writers N] [--seconds S] [--block B] [--size Z] [--think "
-	      "US]\n",
+	      "US]\n"
+	      "lab streams --dir D [--streams N] [--size Z]\n",
 	      stderr);
 	exit(2);
 }
@@ -156,5 +158,7 @@ int main(int argc, char **argv)
 		return run(argc - 2, argv + 2);
 	if (argc >= 2 && !strcmp(argv[1], "writers"))
 		return writers_main(argc - 2, argv + 2);
+	if (argc >= 2 && !strcmp(argv[1], "streams"))
+		return streams_main(argc - 2, argv + 2);
 	usage();
 }
