@@ -7,6 +7,11 @@
  * between simply takes the next slot. A reader copies a slot and believes it when the stamp was the
  * same before and after. Old records are overwritten. The rings come from trace_alloc when the
  * first event is enabled; until then, and for ever if there is no memory, nothing is recorded.
+ *
+ * The text and the format files are those of Linux 6.1, so that its programs read them: the columns
+ * of `trace`, and per event the layout its record would have in a ring of Linux (eight bytes common
+ * to all, then the fields in order; a text that lives elsewhere is a __data_loc). tools/trace2dat
+ * writes such records, for trace-cmd and KernelShark.
  */
 #include "kernel/event.h"
 #include "arch/atomic.h"
@@ -37,6 +42,7 @@ struct slot {
 struct ring {
 	struct slot *slots;
 	u64 head;
+	u64 first; /* not cleared since */
 };
 static DEFINE_PER_CPU(struct ring, event_ring);
 
@@ -78,6 +84,14 @@ void event_record(struct trace_event_def *def, const u64 *args)
 	s->comm[15] = 0;
 	memcpy(s->args, args, sizeof(s->args));
 	smp_store_release(&s->stamp, n + 1);
+}
+
+void event_text(u64 *args, u32 nr, const char *text)
+{
+	size_t n = strnlen(text, 8 * nr - 1);
+
+	memcpy(args, text, n);
+	memset((char *)args + n, 0, 8 * nr - n);
 }
 
 static int allocate(void)
@@ -144,6 +158,7 @@ void event_clear(void)
 
 		for (u32 i = 0; ring->slots && i < nr_slots; i++)
 			WRITE_ONCE(ring->slots[i].stamp, 0);
+		WRITE_ONCE(ring->first, READ_ONCE(ring->head));
 	}
 }
 
@@ -152,7 +167,19 @@ u64 event_count_recorded(void)
 	u64 n = 0;
 
 	for (u32 cpu = 0; cpu < nr_possible_cpus; cpu++)
-		n += READ_ONCE(per_cpu(event_ring, cpu).head);
+		n += READ_ONCE(per_cpu(event_ring, cpu).head) - per_cpu(event_ring, cpu).first;
+	return n;
+}
+
+u64 event_count_kept(void)
+{
+	u64 n = 0;
+
+	for (u32 cpu = 0; cpu < nr_possible_cpus; cpu++) {
+		struct ring *ring = &per_cpu(event_ring, cpu);
+
+		n += min_t(u64, READ_ONCE(ring->head) - ring->first, nr_slots);
+	}
 	return n;
 }
 
@@ -163,6 +190,7 @@ static bool next_slot(const struct ring *ring, u64 *n, struct slot *copy)
 
 	if (!ring->slots)
 		return false;
+	*n = max(*n, READ_ONCE(ring->first));
 	if (head > nr_slots && *n < head - nr_slots)
 		*n = head - nr_slots;
 	for (; *n < head; (*n)++) {
@@ -178,22 +206,39 @@ static bool next_slot(const struct ring *ring, u64 *n, struct slot *copy)
 	return false;
 }
 
+/* How many arguments the text of a field "name[16]" takes; 0: the field is a number or a pointer. */
+static u32 text_args(const char *field)
+{
+	const char *p = strchr(field, '[');
+	u32 bytes = 0;
+
+	while (p && *++p >= '0' && *p <= '9')
+		bytes = bytes * 10 + (u32)(*p - '0');
+	return bytes / 8;
+}
+
 static void show_slot(struct seq *seq, u32 cpu, const struct slot *s)
 {
+	static const char depth[] = ".123456789abcdef";
 	const struct trace_event_def *e = &__events_start[s->id];
+	u64 v[ARRAY_SIZE(s->args)] = { 0 };
 
-	seq_printf(seq, "%16s-%-7d [%03u] %c%c%c%c. %5lu.%06lu: %s: ", s->comm, s->tid, cpu,
-		   s->irqs_off ? 'd' : '.', s->need_resched ? 'N' : '.',
+	seq_printf(seq, "%16s-%-7d [%03u] %c%c%c%c. %5lu.%06lu: %s: ", s->tid ? s->comm : "<idle>",
+		   s->tid, cpu, s->irqs_off ? 'd' : '.', s->need_resched ? 'N' : '.',
 		   s->hardirq && s->softirq ? 'H'
 		   : s->hardirq		    ? 'h'
 		   : s->softirq		    ? 's'
 					    : '.',
-		   s->preempt ? '0' + (s->preempt > 9 ? 9 : s->preempt) : '.',
-		   (unsigned long)(s->time / 1000000000), (unsigned long)(s->time / 1000 % 1000000),
-		   e->name);
-	seq_printf(seq, e->fmt, s->args[0], s->args[1], s->args[2], s->args[3], s->args[4],
-		   s->args[5], s->args[6], s->args[7], s->args[8], s->args[9], s->args[10],
-		   s->args[11], s->args[12], s->args[13]);
+		   depth[min_t(u32, s->preempt, 15)], (unsigned long)(s->time / 1000000000),
+		   (unsigned long)(s->time / 1000 % 1000000), e->name);
+	for (u32 i = 0, at = 0; i < e->nr_fields && at < ARRAY_SIZE(v); i++) {
+		u32 n = text_args(e->fields[i]);
+
+		v[i] = n ? (u64)&s->args[at] : s->args[at];
+		at += n ? n : 1;
+	}
+	seq_printf(seq, e->fmt, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10],
+		   v[11], v[12], v[13]);
 	seq_putc(seq, '\n');
 }
 
@@ -257,21 +302,129 @@ static ssize_t enable_store(const char *text, size_t n, long index)
 	return n;
 }
 
+#define FIRST_ID 300 /* Linux keeps the lower ones for records of its own */
+#define COMMON_BYTES 8
+
+static int id_show(struct seq *seq)
+{
+	seq_printf(seq, "%ld\n", FIRST_ID + seq->index);
+	return 0;
+}
+
+/* => the letter of the conversion that *fmt stands before ('u' 'd' 'x' 's'); *fmt goes behind it. */
+static char next_conversion(const char **fmt)
+{
+	const char *p = *fmt;
+
+	while (*p && (*p != '%' || p[1] == '%'))
+		p += *p == '%' ? 2 : 1;
+	while (*p && (*p < 'a' || *p == 'l'))
+		p++;
+	*fmt = *p ? p + 1 : p;
+	return *p;
+}
+
+/* One field of a record, at its natural place behind `end`. => the new end. */
+static u32 show_field(struct seq *seq, const char *field, char conversion, u32 end)
+{
+	u32 text = 8 * text_args(field), size = text ? text : conversion == 's' ? 4 : 8;
+	u32 offset = text ? end : (end + size - 1) / size * size;
+	const char *type = text		       ? "char"
+			   : conversion == 's' ? "__data_loc char[]"
+			   : conversion == 'd' ? "long"
+					       : "unsigned long";
+
+	seq_printf(seq, "\tfield:%s %s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", type, field, offset,
+		   size, conversion == 'd');
+	return offset + size;
+}
+
 static int format_show(struct seq *seq)
 {
 	const struct trace_event_def *e = &__events_start[seq->index];
+	const char *fmt = e->fmt;
+	u32 end = COMMON_BYTES;
 
-	seq_printf(seq, "name: %s\nID: %ld\nformat:\n", e->name, seq->index);
+	seq_printf(seq, "name: %s\nID: %ld\nformat:\n", e->name, FIRST_ID + seq->index);
+	seq_puts(seq, "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		      "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		      "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n");
 	for (u32 i = 0; i < e->nr_fields; i++)
-		seq_printf(seq, "\tfield:u64 %s;\toffset:%zu;\tsize:8;\tsigned:0;\n", e->fields[i],
-			   offsetof(struct slot, args) + 8 * i);
-	seq_printf(seq, "\nprint fmt: \"%s\"\n", e->fmt);
+		end = show_field(seq, e->fields[i], next_conversion(&fmt), end);
+	seq_printf(seq, "\nprint fmt: \"%s\"", e->fmt);
+	fmt = e->fmt;
+	for (u32 i = 0; i < e->nr_fields; i++) {
+		bool elsewhere = next_conversion(&fmt) == 's' && !text_args(e->fields[i]);
+		int n = strcspn(e->fields[i], "[");
+
+		seq_printf(seq, elsewhere ? ", __get_str(%.*s)" : ", REC->%.*s", n, e->fields[i]);
+	}
+	seq_putc(seq, '\n');
 	return 0;
 }
 
 #define EVENTS "/sys/kernel/tracing/events/%s/"
 SHOW_NAMED(EVENTS "enable", 0644, nr_events, event_path, enable_show, enable_store);
 SHOW_NAMED(EVENTS "format", 0444, nr_events, event_path, format_show, NULL);
+SHOW_NAMED(EVENTS "id", 0444, nr_events, event_path, id_show, NULL);
+
+/* Systems: the first event of each stands for it. */
+static struct trace_event_def *first_of_system(long index)
+{
+	for (struct trace_event_def *e = __events_start; e < __events_end; e++) {
+		struct trace_event_def *before = __events_start;
+
+		while (strcmp(before->system, e->system))
+			before++;
+		if (before == e && !index--)
+			return e;
+	}
+	return NULL;
+}
+
+static int nr_systems(void)
+{
+	int n = 0;
+
+	while (first_of_system(n))
+		n++;
+	return n;
+}
+
+static const char *system_name(long index)
+{
+	return first_of_system(index)->system;
+}
+
+static int system_show(struct seq *seq)
+{
+	const char *system = system_name(seq->index);
+	int on = 0, all = 0;
+
+	for (struct trace_event_def *e = __events_start; e < __events_end; e++)
+		if (!strcmp(e->system, system)) {
+			all++;
+			on += e->enabled;
+		}
+	seq_printf(seq, "%c\n", !on ? '0' : on == all ? '1' : 'X');
+	return 0;
+}
+
+static ssize_t system_store(const char *text, size_t n, long index)
+{
+	char pattern[40];
+	bool on;
+	int err = parse_bool(text, &on);
+
+	if (err)
+		return err;
+	snprintf(pattern, sizeof(pattern), "%s%s:*", on ? "" : "!", system_name(index));
+	err = event_set(pattern);
+	return err < 0 ? err : (ssize_t)n;
+}
+SHOW_NAMED("/sys/kernel/tracing/events/%s/enable", 0644, nr_systems, system_name, system_show,
+	   system_store);
 
 static int all_show(struct seq *seq)
 {
@@ -323,6 +476,26 @@ static ssize_t set_event_store(const char *text, size_t n, long index)
 	return n;
 }
 SHOW("/sys/kernel/tracing/set_event", 0644, set_event_show, set_event_store);
+
+/* What a program writes to trace_marker stands in the trace beside the events. */
+#define MARK_ARGS 13
+DEFINE_EVENT(ftrace, tracing_mark_write, "%s", "text[104]");
+
+static ssize_t marker_store(const char *text, size_t n, long index)
+{
+	u64 args[14] = { 0 };
+	char line[8 * MARK_ARGS];
+	int err = allocate();
+
+	if (err)
+		return err;
+	strlcpy(line, text, sizeof(line));
+	line[strcspn(line, "\n")] = 0;
+	event_text(args, MARK_ARGS, line);
+	event_record(&event_tracing_mark_write, args);
+	return n;
+}
+SHOW("/sys/kernel/tracing/trace_marker", 0220, NULL, marker_store);
 
 static int size_show(struct seq *seq)
 {

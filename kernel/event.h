@@ -9,7 +9,10 @@
  *
  * Disabled (the default) an event costs one load and a predicted branch. tracefs:
  * events/SYSTEM/NAME/{enable,format}, events/enable, available_events, set_event, trace,
- * tracing_on, buffer_size_kb. A %s argument is a string that lives for ever.
+ * tracing_on, buffer_size_kb. A %s argument is a string that lives for ever; when its field is
+ * called "name[16]" it is a text of at most 15 letters kept in the record, two arguments of 8 bytes
+ * (event_text() puts it there). fmt: conversions %lu, %ld, %lx (with flags and width) and %s, one
+ * per field, in order.
  */
 #ifndef KERNEL_EVENT_H
 #define KERNEL_EVENT_H
@@ -35,6 +38,8 @@ struct trace_event_def {
 		.nr_fields = sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *)              \
 	}
 void event_record(struct trace_event_def *def, const u64 *args);
+/* Puts text into nr arguments, cut to 8 * nr - 1 letters. */
+void event_text(u64 *args, u32 nr, const char *text);
 #define trace_event(name_, ...)                                                                    \
 	do {                                                                                       \
 		if (unlikely(event_##name_.enabled)) {                                             \
@@ -58,7 +63,8 @@ extern bool event_recording;
 /* All rings merged in order of time, as lines of the ftrace text format. */
 void event_show(struct seq *seq);
 void event_clear(void);
-u64 event_count_recorded(void);
+u64 event_count_recorded(void); /* since the last event_clear() */
+u64 event_count_kept(void);	/* of them still in the rings */
 /*
  * "system:name", "system:*", "name", with '!' in front to disable. => number of events changed, or
  * -errno. May sleep.

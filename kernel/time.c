@@ -26,6 +26,7 @@
 #include "kernel/rcu.h"
 #include "kernel/show.h"
 #include "kernel/softirq.h"
+#include "trace/wakeup.h"
 
 #define TIMERS_PER_TURN 32
 
@@ -233,6 +234,8 @@ static void run_timers(void)
 		dequeue(t, base);
 		base->running = t;
 		base->nr_fired++;
+		if (unlikely(wakeup_tracing))
+			wakeup_timer(t->expires, (const void *)t->fn);
 		spin_unlock_irq_l(&base->lock, "timer_run");
 		t->fn(t); /* may free or re-arm t */
 		spin_lock_irq_l(&base->lock, "timer_run");

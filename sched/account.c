@@ -15,6 +15,7 @@
 #include "kernel/rcu.h"
 #include "kernel/softirq.h"
 #include "sched/internal.h"
+#include "trace/wakeup.h"
 
 #define LOAD_STEP_NS (5 * NSEC_PER_SEC)
 #define LOAD_ONE 2048ul /* 11 bits */
@@ -111,6 +112,8 @@ static void sched_tick(bool user, ktime_t now)
 	struct rq *rq = this_rq();
 	struct thread *t;
 
+	if (unlikely(wakeup_tracing))
+		wakeup_tick();
 	rq_lock(rq);
 	t = rq->curr;
 	charge_tick(rq, t, user);

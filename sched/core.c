@@ -30,35 +30,126 @@
  * Locking: run queue locks nest in order of CPU numbers (subclass); nothing is taken inside but
  * RANK_TIMER and below.
  */
-#include "sched/autogroup.h"
 #include "sched/internal.h"
 #include "kernel/event.h"
 #include "kernel/param.h"
 #include "kernel/rcu.h"
 #include "kernel/softirq.h"
 #include "lib/errno.h"
+#include "lib/printf.h"
 #include "lib/string.h"
+#include "trace/wakeup.h"
 
 DEFINE_PER_CPU(struct thread *, current_thread);
 DEFINE_PER_CPU_ALIGNED(struct rq, runqueues);
 
-DEFINE_EVENT(sched, sched_switch, "prev_pid=%lu prev_state=%lu ==> next_pid=%lu", "prev_pid",
-	     "prev_state", "next_pid");
-DEFINE_EVENT(sched, sched_wakeup, "pid=%lu target_cpu=%lu", "pid", "target_cpu");
-DEFINE_EVENT(sched, sched_migrate, "pid=%lu from=%lu to=%lu", "pid", "from", "to");
+/* Names, fields and text as Linux has them: its programs read our traces. */
+DEFINE_EVENT(sched, sched_switch,
+	     "prev_comm=%s prev_pid=%ld prev_prio=%ld prev_state=%s ==> next_comm=%s next_pid=%ld "
+	     "next_prio=%ld",
+	     "prev_comm[16]", "prev_pid", "prev_prio", "prev_state", "next_comm[16]", "next_pid",
+	     "next_prio");
+#define WAKEUP_FMT "comm=%s pid=%ld prio=%ld target_cpu=%03ld"
+#define WAKEUP_FIELDS "comm[16]", "pid", "prio", "target_cpu"
+DEFINE_EVENT(sched, sched_waking, WAKEUP_FMT, WAKEUP_FIELDS);
+DEFINE_EVENT(sched, sched_wakeup, WAKEUP_FMT, WAKEUP_FIELDS);
+DEFINE_EVENT(sched, sched_wakeup_new, WAKEUP_FMT, WAKEUP_FIELDS);
+DEFINE_EVENT(sched, sched_migrate_task, "comm=%s pid=%ld prio=%ld orig_cpu=%ld dest_cpu=%ld",
+	     "comm[16]", "pid", "prio", "orig_cpu", "dest_cpu");
+
+/* Linux's numbers: 0..98 real time, 100..139 fair. */
+static s64 shown_prio(const struct thread *t)
+{
+	int level = thread_level_eff(t);
+
+	return level > LEVEL_RT ? 99 - (level - LEVEL_RT) : level < 0 ? 139 : 139 - level;
+}
+
+static u32 put_comm(u64 *args, const struct thread *t)
+{
+	char idle[16];
+
+	snprintf(idle, sizeof(idle), "swapper/%u", t->cpu);
+	event_text(args, 2, t->tid ? t->comm : idle);
+	return 2;
+}
+
+static const char *state_letter(const struct thread *t)
+{
+	return t->on_rq && t->state != THREAD_DEAD ? "R"
+	       : t->state & THREAD_INTERRUPTIBLE   ? "S"
+	       : t->state & THREAD_STOPPED	   ? "T"
+	       : t->state & THREAD_DEAD		   ? "X"
+	       : t->state & THREAD_ASLEEP	   ? "D"
+						   : "R";
+}
 
 /* Out of the hot paths: the record's array on the stack costs registers. */
 static noinline void trace_switch(struct thread *prev, struct thread *next)
 {
-	trace_event(sched_switch, prev->tid, prev->state, next->tid);
+	u64 args[14];
+	u32 n = put_comm(args, prev);
+
+	args[n++] = prev->tid;
+	args[n++] = shown_prio(prev);
+	args[n++] = (u64)state_letter(prev);
+	n += put_comm(args + n, next);
+	args[n++] = next->tid;
+	args[n] = shown_prio(next);
+	event_record(&event_sched_switch, args);
 }
-static noinline void trace_wakeup(struct thread *t, u32 cpu)
+static noinline void trace_wakeup(struct trace_event_def *event, struct thread *t, u32 cpu)
 {
-	trace_event(sched_wakeup, t->tid, cpu);
+	u64 args[14];
+	u32 n = put_comm(args, t);
+
+	args[n++] = t->tid;
+	args[n++] = shown_prio(t);
+	args[n] = cpu;
+	event_record(event, args);
 }
 static noinline void trace_migrate(struct thread *t, u32 from, u32 to)
 {
-	trace_event(sched_migrate, t->tid, from, to);
+	u64 args[14];
+	u32 n = put_comm(args, t);
+
+	if (unlikely(wakeup_tracing) && t->on_rq == 1)
+		wakeup_move(t, from, to);
+	if (!event_sched_migrate_task.enabled)
+		return;
+	args[n++] = t->tid;
+	args[n++] = shown_prio(t);
+	args[n++] = from;
+	args[n] = to;
+	event_record(&event_sched_migrate_task, args);
+}
+
+/* ---- the wake-up tracers (trace/wakeup.h) ---------------------------------------------------- */
+
+static struct wake_thread wake_thread(const struct thread *t)
+{
+	return (struct wake_thread){ .who = t,
+				     .tid = t->tid,
+				     .policy = t->policy,
+				     .prio = (s32)shown_prio(t),
+				     .comm = t->comm,
+				     .class = t->sclass->rank == 2 ? WAKE_RT : WAKE_FAIR };
+}
+
+static noinline void watch_wakeup(struct rq *rq, struct thread *t)
+{
+	struct wake_thread woken = wake_thread(t), curr = wake_thread(rq->curr);
+
+	t->woken_ns = wakeup_begin(rq->cpu, rq->clock, &woken, &curr);
+}
+
+static noinline void watch_switch(struct rq *rq, struct thread *prev, struct thread *next)
+{
+	struct wake_thread from = wake_thread(prev), to = wake_thread(next);
+
+	wakeup_switch(rq->clock, &from, &to, next->woken_ns,
+		      (unsigned long)__builtin_return_address(0));
+	next->woken_ns = 0;
 }
 
 enum preempt_mode preempt_mode = PREEMPT_VOLUNTARY;
@@ -227,6 +318,8 @@ static struct rq *carry(struct rq *rq, struct thread *t, u32 cpu)
 /* t is queued, not running, and may not stay. => rq locked; returns t's new queue, locked. */
 struct rq *rq_expel(struct rq *rq, struct thread *t)
 {
+	if (unlikely(wakeup_tracing))
+		wakeup_move(t, rq->cpu, rq->cpu); /* its watch ends here */
 	update_curr(rq);
 	deactivate(rq, t);
 	t->wait_sum_ns += rq->clock - t->wait_start_ns;
@@ -318,6 +411,8 @@ static __always_inline void switch_threads(struct rq *rq, struct thread *prev, s
 	}
 	if (unlikely(event_sched_switch.enabled))
 		trace_switch(prev, next);
+	if (unlikely(wakeup_tracing))
+		watch_switch(rq, prev, next);
 	next->sclass->set_next(rq, next);
 	next->exec_start_ns = rq->clock;
 	next->on_cpu = 1;
@@ -475,6 +570,8 @@ static __always_inline struct rq *wake_sleeper(struct rq *rq, struct thread *t)
 	    !(t->flags & TF_KTHREAD))
 		rq->nr_uninterruptible--;
 	WRITE_ONCE(t->state, THREAD_RUNNING);
+	if (unlikely(event_sched_waking.enabled))
+		trace_wakeup(&event_sched_waking, t, rq->cpu);
 	if (nr_cpus > 1) {
 		u32 cpu = select_cpu_wake(t);
 
@@ -485,9 +582,11 @@ static __always_inline struct rq *wake_sleeper(struct rq *rq, struct thread *t)
 	}
 	rq->nr_wakeups++;
 	if (unlikely(event_sched_wakeup.enabled))
-		trace_wakeup(t, rq->cpu);
+		trace_wakeup(&event_sched_wakeup, t, rq->cpu);
 	update_curr(rq);
 	activate(rq, t, ENQUEUE_WAKEUP);
+	if (unlikely(wakeup_tracing))
+		watch_wakeup(rq, t);
 	check_preempt(rq, t);
 	return rq;
 }
@@ -555,7 +654,6 @@ void thread_init(struct thread *t, struct thread *parent, const char *comm, void
 	list_init(&t->pi_held);
 	atomic_set(&t->refs, 1);
 	t->start_ns = ktime_get();
-	sched_group_inherit(t, parent);
 	thread_apply_level(NULL, t);
 }
 
@@ -573,6 +671,8 @@ void thread_start(struct thread *t)
 	WRITE_ONCE(t->state, THREAD_RUNNING);
 	update_curr(rq);
 	activate(rq, t, ENQUEUE_NEW);
+	if (unlikely(event_sched_wakeup_new.enabled))
+		trace_wakeup(&event_sched_wakeup_new, t, rq->cpu);
 	rq->nr_forks++;
 	check_preempt(rq, t);
 	rq_unlock(rq);
@@ -608,8 +708,6 @@ static void thread_free(struct rcu_head *head)
 {
 	struct thread *t = container_of(head, struct thread, rcu);
 
-	if (t->group)
-		sched_group_put(t->group);
 	if (t->release)
 		t->release(t);
 }

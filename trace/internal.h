@@ -41,7 +41,15 @@ struct section {
 	char comm[16];
 };
 
-enum tracer { TRACER_NOP, TRACER_IRQSOFF, TRACER_PREEMPTOFF, TRACER_PREEMPTIRQSOFF, NR_TRACERS };
+enum tracer {
+	TRACER_NOP,
+	TRACER_IRQSOFF,
+	TRACER_PREEMPTOFF,
+	TRACER_PREEMPTIRQSOFF,
+	TRACER_WAKEUP,
+	TRACER_WAKEUP_RT,
+	NR_TRACERS
+};
 extern enum tracer tracer_current;
 extern bool tracing_is_on;
 extern u32 nr_irq_sites;
@@ -50,6 +58,12 @@ extern struct irq_site site_preempt;
 
 /* irqsoff.c */
 void section_close(struct open_section *o, struct irq_site *end, u64 now, unsigned long end_ip);
+struct pt_regs;
+/*
+ * Return addresses, 0 behind the last when there is room. from: earlier frames are left out; 0: none
+ * are. regs: of what was interrupted, or NULL: the caller's.
+ */
+void take_stack(const struct pt_regs *regs, unsigned long *frames, unsigned long from);
 void record_lock(void); /* => interrupts off */
 void record_unlock(void);
 extern struct section max_section;	/* since the last reset of tracing_max_latency */
@@ -64,6 +78,26 @@ void tracer_resume(void);
 u64 ticks_to_ns(u64 ticks);
 u64 ns_to_ticks(u64 ns);
 void clock_describe(struct seq *seq);
+
+/* latency.c: ftrace's latency format */
+struct latency_head {
+	u64 ns;
+	u32 cpu, entries;
+	const char *comm;
+	s32 tid, nice;
+	u32 policy, rt_prio;
+};
+struct latency_line {
+	const char *comm;
+	s32 tid;
+	u32 cpu, preempt_depth;
+	bool irqs_off;
+	char context;	  /* h H s . */
+	u64 ns, delay_ns; /* since the beginning; until the next line */
+};
+void latency_header(struct seq *seq, const struct latency_head *head);
+void latency_columns(struct seq *seq);
+void latency_line_start(struct seq *seq, const struct latency_line *line);
 
 /* report.c */
 void sampler_update(void); /* starts or stops the sampling timer to fit the tracer's state */

@@ -31,6 +31,7 @@
 #include "lib/math.h"
 #include "lib/string.h"
 #include "trace/internal.h"
+#include "trace/wakeup.h"
 
 bool irqoff_enabled;
 u32 nr_irq_sites;
@@ -75,14 +76,22 @@ static void take_frame(unsigned long addr, void *arg)
 		w->frames[w->nr++] = addr;
 }
 
+void take_stack(const struct pt_regs *regs, unsigned long *frames, unsigned long from)
+{
+	struct stack_walk walk = { .frames = frames, .from = from, .started = !from };
+
+	arch_backtrace(regs, take_frame, &walk);
+	if (walk.nr < STACK_FRAMES)
+		frames[walk.nr] = 0;
+}
+
 /* A new maximum of its site, or more. */
 static noinline void section_record(struct section *s, struct site_stat *stat, unsigned long caller)
 {
-	struct stack_walk walk = { .frames = s->stack, .from = caller };
 	const char *comm = "?";
 	pid_t tid = 0;
 
-	arch_backtrace(NULL, take_frame, &walk);
+	take_stack(NULL, s->stack, caller);
 	if (trace_task)
 		trace_task(&tid, &comm);
 	s->tid = tid;
@@ -143,6 +152,8 @@ static __always_inline void close_section(struct open_section *o, struct irq_sit
 		stat->work_max = work;
 	if (unlikely(len > stat->max || len > slow_above))
 		section_slow(o, end, len, end_ip, start, caller);
+	if (unlikely(wakeup_tracing))
+		wakeup_section(start, end, now - len, now, work, caller);
 }
 
 void section_close(struct open_section *o, struct irq_site *end, u64 now, unsigned long end_ip)

@@ -22,15 +22,17 @@
 #include "lib/math.h"
 #include "lib/parse.h"
 #include "lib/string.h"
-#include "trace/internal.h"
+#include "trace/wakeup_record.h"
 
-static const char *const names[NR_TRACERS] = { "nop", "irqsoff", "preemptoff", "preemptirqsoff" };
+static const char *const names[NR_TRACERS] = { "nop",	 "irqsoff",  "preemptoff", "preemptirqsoff",
+					       "wakeup", "wakeup_rt" };
 enum tracer tracer_current;
 bool tracing_is_on = true;
 static bool have_stats;
 static char boot_tracer[20] = "irqsoff";
 BOOT_PARAM_STRING("tracer", boot_tracer,
-		  "latency tracer at boot: irqsoff (default), preemptoff, preemptirqsoff, nop");
+		  "latency tracer at boot: irqsoff (default), preemptoff, preemptirqsoff, wakeup, "
+		  "wakeup_rt, nop");
 static bool boot_tracing = true;
 BOOT_PARAM_BOOL("tracing_on", boot_tracing, "whether the tracer records from boot on");
 
@@ -70,16 +72,27 @@ void tracer_pause(void)
 {
 	WRITE_ONCE(irqoff_enabled, false);
 	WRITE_ONCE(preemptoff_enabled, false);
+	WRITE_ONCE(wakeup_tracing, false);
 	if (nr_cpus > 1)
 		smp_call_mask(READ_ONCE(cpu_online_mask), nothing, NULL);
 	forget_open();
+	wakeup_forget_open();
 }
 
+static bool is_wakeup(enum tracer tracer)
+{
+	return tracer == TRACER_WAKEUP || tracer == TRACER_WAKEUP_RT;
+}
+
+/* The wake-up tracers want the interrupts-off sections too: they are what threads wait for. */
 void tracer_resume(void)
 {
 	bool on = tracing_is_on && have_stats && tracer_current != TRACER_NOP;
 
-	WRITE_ONCE(preemptoff_enabled, on && tracer_current >= TRACER_PREEMPTOFF);
+	WRITE_ONCE(preemptoff_enabled, on && (tracer_current == TRACER_PREEMPTOFF ||
+					      tracer_current == TRACER_PREEMPTIRQSOFF));
+	if (tracing_is_on && (wakeup_wanted || is_wakeup(tracer_current)))
+		wakeup_start();
 	WRITE_ONCE(irqoff_enabled, on && tracer_current != TRACER_PREEMPTOFF);
 	sampler_update();
 }
@@ -109,6 +122,8 @@ int tracer_select(const char *name)
 	tracer_current = tracer;
 	/* the old tracer's maximum says nothing about the new one's sections */
 	max_section = (struct section){ 0 };
+	if (is_wakeup(tracer))
+		wakeup_reset();
 	tracer_resume();
 	return 0;
 }
@@ -160,8 +175,8 @@ void trace_init(void)
 		__irq_sites_start[i].id = i;
 	have_stats = allocate_stats();
 	if (tracer == NR_TRACERS) {
-		pr_warn("tracer: tracer=%s is not irqsoff, preemptoff, preemptirqsoff or nop, "
-			"ignored",
+		pr_warn("tracer: tracer=%s is not irqsoff, preemptoff, preemptirqsoff, wakeup, "
+			"wakeup_rt or nop, ignored",
 			boot_tracer);
 		tracer = TRACER_IRQSOFF;
 	}
@@ -192,7 +207,7 @@ SHOW("/sys/kernel/tracing/current_tracer", 0644, current_show, current_store);
 
 static int available_show(struct seq *seq)
 {
-	seq_puts(seq, "preemptirqsoff preemptoff irqsoff nop\n");
+	seq_puts(seq, "wakeup_rt wakeup preemptirqsoff preemptoff irqsoff nop\n");
 	return 0;
 }
 SHOW("/sys/kernel/tracing/available_tracers", 0444, available_show, NULL);
@@ -220,6 +235,8 @@ static u64 max_ns(void)
 	unsigned long flags;
 	u64 len;
 
+	if (is_wakeup(tracer_current))
+		return READ_ONCE(wake_worst[wakeup_traced_class()].len_ns);
 	local_irq_save_l(flags, "tracer");
 	record_lock();
 	len = max_section.len;
@@ -246,8 +263,16 @@ static ssize_t max_store(const char *text, size_t n, long index)
 		return -ERANGE;
 	local_irq_save_l(flags, "tracer");
 	record_lock();
+	if (is_wakeup(tracer_current)) {
+		for (u32 class = 0; class < NR_WAKE_CLASSES; class ++) {
+			wake_worst[class].len_ns = 0;
+			wake_threshold_ns[class] = us * 1000;
+		}
+		goto out;
+	}
 	max_section = (struct section){ .len = ns_to_ticks(us * 1000) };
 	slow_limit_update();
+out:
 	record_unlock();
 	local_irq_restore_l(flags, "tracer");
 	return n;
