@@ -30,6 +30,7 @@
  * Locking: run queue locks nest in order of CPU numbers (subclass); nothing is taken inside but
  * RANK_TIMER and below.
  */
+#include "sched/autogroup.h"
 #include "sched/internal.h"
 #include "kernel/event.h"
 #include "kernel/param.h"
@@ -654,6 +655,7 @@ void thread_init(struct thread *t, struct thread *parent, const char *comm, void
 	list_init(&t->pi_held);
 	atomic_set(&t->refs, 1);
 	t->start_ns = ktime_get();
+	sched_group_inherit(t, parent);
 	thread_apply_level(NULL, t);
 }
 
@@ -708,6 +710,8 @@ static void thread_free(struct rcu_head *head)
 {
 	struct thread *t = container_of(head, struct thread, rcu);
 
+	if (t->group)
+		sched_group_put(t->group);
 	if (t->release)
 		t->release(t);
 }

@@ -53,6 +53,7 @@ enum { SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2, SCHED_BATCH = 3, SCHED_IDL
 #define TF_NOIO BIT(8)
 #define TF_SHOULD_STOP BIT(9) /* kthread_stop */
 
+struct sched_group;
 struct rt_entity { /* real-time class */
 	struct list_head node;
 	u32 prio; /* 1..99, higher first; effective (inherited) */
@@ -76,6 +77,8 @@ struct thread {
 	int nice;			  /* -20..19 (r) */
 	u32 rt_prio;			  /* 0 or 1..99: as asked for (r) */
 	struct sched_entity se;
+	struct sched_group *group; /* (r) of its session (sched/autogroup.h), NULL: none */
+	u32 group_load;		   /* (r) what it adds to its group, 0: nothing */
 	struct rt_entity rt;
 	cpumask_t allowed;				    /* affinity (r) */
 	u64 sum_exec_ns, exec_start_ns, utime_ns, stime_ns; /* (r) */
