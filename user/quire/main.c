@@ -7,6 +7,7 @@
  *	quire set NAME VALUE	turn a switch
  *	quire show [DIR]	every file below /sys/kernel/quire (or DIR), with its first line
  *	quire counters [WORD]	the lines of /proc/vmstat that contain WORD
+ *	quire map ...		the memory map, in colour and live (map.c)
  *	quire tsc		the time-stamp counter now
  *	quire settled [CMD...]	caches dropped, then free pages and every slab's objects: two calls
  *                                with
@@ -15,7 +16,7 @@
  *				then becomes CMD
  */
 #define _GNU_SOURCE
-#include "../lab.h"
+#include "quire.h"
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -194,7 +195,7 @@ static int page(void)
 			printf("  %-42s %s\n", files[i].path, files[i].what);
 	printf("\nPrograms: ubench (instructions per operation), share, memhog, forkbomb,\n"
 	       "  pthread_test, wild, sysfuzz, elffuzz; all of busybox.\n"
-	       "More: quire switches | show | counters [WORD]\n");
+	       "More: quire switches | show | counters [WORD] | map [-l]\n");
 	return 0;
 }
 
@@ -290,9 +291,11 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)tsc());
 	else if (!strcmp(argv[1], "settled"))
 		return settled(argv + 2);
+	else if (!strcmp(argv[1], "map"))
+		return map_main(argc - 1, argv + 1);
 	else {
 		fprintf(stderr, "usage: quire [switches | set NAME VALUE | show [DIR] | "
-				"counters [WORD] | tsc | settled [CMD...]]\n");
+				"counters [WORD] | map [-l] | tsc | settled [CMD...]]\n");
 		return 2;
 	}
 	return 0;
