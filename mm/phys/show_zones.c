@@ -70,10 +70,22 @@ SHOW("/proc/pagetypeinfo", 0400, pagetypeinfo_show, NULL);
 /* ---- names ---- */
 
 #define NAME_X(e, n, h) n,
-#define NAME_Z(e, n) n "_dma", n "_dma32", n "_normal", n "_high", n "_movable",
+#define NAME_Z(e, n, h) n "_dma", n "_dma32", n "_normal", n "_high", n "_movable",
 static const char *const zone_item_name[] = { ZONE_STAT_ITEMS(NAME_X) };
 static const char *const numa_item_name[] = { NUMA_ITEMS(NAME_X) };
 static const char *const event_name[] = { VM_EVENTS(NAME_X, NAME_Z) };
+#define ABOUT_X(e, n, h) { n, h },
+#define ABOUT_Z(e, n, h) { n "_ZONE", h },
+static const char *const about[][2] = { ZONE_STAT_ITEMS(ABOUT_X) NUMA_ITEMS(ABOUT_X)
+						VM_EVENTS(ABOUT_X, ABOUT_Z) };
+
+static int about_show(struct seq *seq)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(about); i++)
+		seq_printf(seq, "%-32s %s\n", about[i][0], about[i][1]);
+	return 0;
+}
+SHOW("/sys/kernel/quire/vmstat_about", 0444, about_show, NULL);
 
 const char *zone_stat_name(enum zone_stat_item item)
 {
