@@ -441,7 +441,7 @@ static void shrink_active(struct zone *zone, enum lru_list lru, u32 nr, int prio
 	unsigned long flags;
 	struct batch b;
 
-	b.taken = b.kept = 0;
+	b.taken = b.kept = b.freed = 0;
 	lru_drain_local();
 	spin_lock_irqsave_l(&zone->lru_lock, flags, "shrink_active");
 	seen = isolate_locked(zone, lru, nr, &b);
