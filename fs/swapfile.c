@@ -94,6 +94,19 @@ static int submit(void *owner, u64 slot, struct page *page, bool write,
 	return 0;
 }
 
+static void plug_start(void *space)
+{
+	_Static_assert(sizeof(struct blk_plug) <= sizeof(((struct swap_plug *)0)->space),
+		       "space for a plug");
+	blk_plug_start(space);
+}
+
+static void plug_finish(void *space)
+{
+	blk_plug_finish(space);
+}
+static const struct swap_plug_ops plug_ops = { .start = plug_start, .finish = plug_finish };
+
 static void area_gone(void *owner)
 {
 	struct swapfile *sf = owner;
@@ -216,6 +229,11 @@ void swapfile_close(struct swapfile *sf)
 u64 swapfile_pages(const struct swapfile *sf)
 {
 	return sf->m->size >> PAGE_SHIFT;
+}
+
+bool swapfile_is_device(const struct swapfile *sf)
+{
+	return file_is_blkdev(sf->file);
 }
 
 const char *swapfile_path(const struct swapfile *sf)
@@ -379,7 +397,7 @@ static int make_area(struct swapfile *sf, const struct swapfile_setup *setup)
 			      .owner = sf,
 			      .bdi = &sf->part->disk->bdi,
 			      .slots = setup->slots,
-			      .is_file = !file_is_blkdev(sf->file),
+			      .is_file = !swapfile_is_device(sf),
 			      .prefer = setup->prefer,
 			      .seeks = sf->part->disk->limits.rotational,
 			      .prio = setup->prio,
@@ -416,6 +434,7 @@ int swapfile_start(struct swapfile *sf, const struct swapfile_setup *setup)
 		discard_all(sf);
 	if ((setup->flags & SWAPFILE_DISCARD_PAGES) && sf->part->disk->limits.discard)
 		pr_notice("swapon: %s: slots that become free are not discarded", sf->path);
+	WRITE_ONCE(swap_plug_ops, &plug_ops);
 	err = make_area(sf, setup);
 	if (err)
 		return err;

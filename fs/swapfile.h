@@ -29,6 +29,7 @@ struct swapfile_setup {
  */
 int swapfile_open(const char *path, struct swapfile **out);
 u64 swapfile_pages(const struct swapfile *sf); /* whole pages it has */
+bool swapfile_is_device(const struct swapfile *sf);
 const char *swapfile_path(const struct swapfile *sf);
 int swapfile_read(struct swapfile *sf, void *buf, size_t n, u64 pos); /* 0 or -EIO */
 /*

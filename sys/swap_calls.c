@@ -81,6 +81,8 @@ static int read_header(struct swapfile *sf, struct swap_header *h, struct swapfi
 		return refuse(path, "last page", h->last_page, "it has no page but its header");
 	if (h->last_page >= pages)
 		return refuse(path, "last page", h->last_page, "it is shorter than that");
+	if (h->nr_badpages && !swapfile_is_device(sf)) /* it would simply have other blocks */
+		return refuse(path, "number of bad pages", h->nr_badpages, "a file has none");
 	if (h->nr_badpages > MAX_BADPAGES)
 		return refuse(path, "number of bad pages", h->nr_badpages,
 			      "the header has room for 637");

@@ -23,6 +23,23 @@
 #include "mm/phys/page_alloc.h"
 #include "mm/swap/internal.h"
 
+const struct swap_plug_ops *swap_plug_ops;
+
+void swap_plug_start(struct swap_plug *plug)
+{
+	const struct swap_plug_ops *ops = READ_ONCE(swap_plug_ops);
+
+	plug->started = ops != NULL;
+	if (ops)
+		ops->start(plug->space);
+}
+
+void swap_plug_finish(struct swap_plug *plug)
+{
+	if (plug->started)
+		swap_plug_ops->finish(plug->space);
+}
+
 static struct swap_area *area_of(const struct page *page)
 {
 	return &swap_areas[swp_type(page_swp(page)) % MAX_SWAP_AREAS];

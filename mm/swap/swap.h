@@ -179,6 +179,23 @@ const char *swapcache_check(void);
  * An error leaves it dirty and is told once per area. 0 or -ENOMEM (dirty again, unlocked)
  */
 int swap_write_page(struct page *page);
+/*
+ * Between start and finish neighbours that are written or read become one transfer (a plug of the
+ * block layer; what is gathered goes out too when the thread sleeps). Around a batch of reclaim,
+ * around a readahead. Cheap when there is no area.
+ */
+struct swap_plug {
+	void *space[3];
+	bool started;
+};
+void swap_plug_start(struct swap_plug *plug);
+void swap_plug_finish(struct swap_plug *plug);
+/* Set by who gives areas (fs/): a plug of his in the space. */
+struct swap_plug_ops {
+	void (*start)(void *space);
+	void (*finish)(void *space);
+};
+extern const struct swap_plug_ops *swap_plug_ops;
 /* Reads a locked page of the cache, unlocks it when it is there (PG_uptodate) or not. Counts PSWPIN. */
 void swap_read_page(struct page *page);
 
