@@ -2,8 +2,8 @@
 /*
  * ubench - instructions per operation, seen from a program.
  *
- *	ubench [-c] [-d DIR] [NAME...]	-c: comma-separated values; -d: file rows in DIR, too;
- *				NAME: only rows that begin so
+ *	ubench [-c] [-d DIR] [-r] [NAME...]	-c: comma-separated values; -d: file rows in DIR, too;
+ *				-r: rows of reclaim; NAME: only rows that begin so
  *
  * Problem: how much does the kernel do for one system call, fault, fork? Idea: on the virtual
  * clock the time-stamp counter advances by one per instruction, so its difference over many
@@ -362,6 +362,15 @@ static int chosen(const char *name, int argc, char **argv, int first)
 	return first >= argc;
 }
 
+static char **chosen_args;
+static int chosen_nr, as_csv;
+
+static void run_chosen(const struct bench *b)
+{
+	if (chosen(b->name, chosen_nr, chosen_args, 0))
+		run(b, as_csv);
+}
+
 /* A first pass over a region, so that the timed one finds page tables and lists as in use. */
 static void warm_region(void)
 {
@@ -391,6 +400,8 @@ int main(int argc, char **argv)
 		csv = 1, first++;
 	if (argc > first + 1 && !strcmp(argv[first], "-d"))
 		disk_dir = argv[first + 1], first += 2;
+	if (argc > first && !strcmp(argv[first], "-r"))
+		with_reclaim = 1, first++;
 	self = readlink("/proc/self/exe", path, sizeof(path) - 1) > 0 ? path : argv[0];
 	CPU_ZERO(&set);
 	CPU_SET(0, &set);
@@ -419,6 +430,9 @@ int main(int argc, char **argv)
 			run(&disk_benches[i], csv);
 	if (disk_dir)
 		disk_done();
+	chosen_args = argv + first, chosen_nr = argc - first, as_csv = csv;
+	if (with_reclaim)
+		reclaim_rows(run_chosen);
 	ticks = tsc() - t0;
 	ns = clock_ns(CLOCK_MONOTONIC) - n0;
 	if (csv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ubench.h - what a row is. main.c: system calls, faults, processes, tmpfs; disk.c: files on a
- * disk.
+ * disk; reclaim.c: giving memory back.
  */
 #ifndef USER_UBENCH_H
 #define USER_UBENCH_H
@@ -26,5 +26,7 @@ extern const char *disk_dir; /* -d DIR: where the rows of disk.c have their file
 extern const struct bench disk_benches[];
 extern const size_t nr_disk_benches;
 void disk_done(void); /* the file goes */
+extern int with_reclaim; /* -r: the rows of reclaim.c */
+void reclaim_rows(void (*run)(const struct bench *b));
 
 #endif
