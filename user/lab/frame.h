@@ -44,8 +44,9 @@ struct lab {
 	const char *words[LAB_WORDS]; /* name=value as given */
 	/* what lab_disk made; bdi: "major:minor " as the kernel's tables name the device */
 	char device[32], bdi[32], mounted[64];
-	char swap[32];	   /* what lab_swap made */
-	uint64_t start_ns; /* clock at the start of the run */
+	char swap[32];	      /* what lab_swap made */
+	uint64_t start_ns;    /* clock at the start of the run */
+	unsigned long map_ms; /* map=: a look at the memory map so often; 0: none */
 };
 
 /* Value of a key: as given, or its default. Exits when the experiment has no such key. */
@@ -97,6 +98,12 @@ int values_has(const struct lab_values *v, const char *name);
 unsigned long long values_delta(const struct lab_values *now, const struct lab_values *before,
 				const char *name);
 void sleep_until(uint64_t monotonic_ns);
+/*
+ * The memory map over time as records, by a process of its own, until lab_map_stop(). `lab run ID
+ * map=MS` does it for any experiment. => 0; -1 after one line: the kernel has none
+ */
+int lab_map_start(const struct lab *lab, unsigned long ms);
+void lab_map_stop(void);
 
 /* ---- a disk ---- */
 /*

@@ -4,7 +4,7 @@
  *
  *	lab list				the documents
  *	lab about 001				what one says, and what to look for
- *	lab run 001 [--side N] [--writers N] [--seconds S] [name=value ...]
+ *	lab run 001 [--side N] [--writers N] [--seconds S] [map=MS] [name=value ...]
  *	lab writers --dir D [--writers N] [--seconds S] ...	only the load (Linux, too)
  *	lab streams --dir D [--streams N] [--size Z]		the other load
  *
@@ -117,6 +117,10 @@ static void words(struct lab *lab, int argc, char **argv)
 			}
 			continue;
 		}
+		if (!strncmp(word, "map=", 4)) {
+			lab->map_ms = number("map", word + 4);
+			continue;
+		}
 		if (!key(lab->exp, word, (size_t)(equals - word))) {
 			fprintf(stderr,
 				"lab: experiment %s has no key '%.*s' (see: lab about %s)\n",
@@ -141,7 +145,10 @@ static int run(int argc, char **argv)
 	lab.start_ns = clock_ns(CLOCK_MONOTONIC);
 	if (lab.side >= 0 && lab_switch(lab.exp->switch_name, lab.side) < 0)
 		return 1;
+	if (lab.map_ms)
+		lab_map_start(&lab, lab.map_ms);
 	status = lab.exp->run(&lab);
+	lab_map_stop();
 	lab_disk_gone(&lab);
 	lab_record("end", "status=%d seconds=%.3f", status,
 		   (double)(clock_ns(CLOCK_MONOTONIC) - lab.start_ns) / 1e9);
