@@ -217,7 +217,7 @@ static void status_memory(struct seq *seq, struct aspace *mm)
 	seq_printf(seq, "VmExe:\t%8lu kB\n", text);
 	seq_printf(seq, "VmLib:\t%8lu kB\n", mm->exec_vm * kb > text ? mm->exec_vm * kb - text : 0);
 	seq_printf(seq, "VmPTE:\t%8lu kB\n", (unsigned long)atomic_long_read(&mm->pt_pages) * kb);
-	seq_printf(seq, "VmSwap:\t%8lu kB\n", 0ul);
+	seq_printf(seq, "VmSwap:\t%8lu kB\n", (unsigned long)atomic_long_read(&mm->rss_swap) * kb);
 }
 
 static void status_ids(struct seq *seq, const struct proc_view *v, pid_t id,

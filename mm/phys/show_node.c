@@ -62,7 +62,7 @@ static int meminfo_show(struct seq *seq)
 	line(seq, "MemAvailable:", available_pages());
 	line(seq, "Buffers:", 0);
 	line(seq, "Cached:", cached);
-	line(seq, "SwapCached:", 0);
+	line(seq, "SwapCached:", G(SWAPCACHE));
 	show_lru(seq);
 	line(seq, "SwapTotal:", swap_total);
 	line(seq, "SwapFree:", swap_free);
@@ -113,7 +113,7 @@ static int node_meminfo_show(struct seq *seq)
 	node_line(seq, "MemTotal:", total);
 	node_line(seq, "MemFree:", free_pages);
 	node_line(seq, "MemUsed:", total - free_pages);
-	node_line(seq, "SwapCached:", 0);
+	node_line(seq, "SwapCached:", N(SWAPCACHE));
 	node_line(seq, "Active:", N(ACTIVE_ANON) + N(ACTIVE_FILE));
 	node_line(seq, "Inactive:", N(INACTIVE_ANON) + N(INACTIVE_FILE));
 	node_line(seq, "Active(anon):", N(ACTIVE_ANON));

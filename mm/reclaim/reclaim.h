@@ -31,7 +31,15 @@ struct oom_ops {
 };
 extern const struct oom_ops *oom_ops;
 
+/*
+ * The memory of a process that is to die, used by nobody else: the reaper takes it away soon. => any
+ * thread context, the caller keeps mm from going meanwhile; no need to say it twice
+ */
+struct aspace;
+void oom_reap_later(struct aspace *mm);
+
 void reclaim_init(void); /* sets pressure_ops; => after the page cache, before the first program */
+void oom_init(void);	 /* starts the reaper; by reclaim_init */
 void reclaim_checks_init(void); /* registers the validators of LRU, slab and buddy */
 /* Zones, free lists, totals: to the log. => any context */
 void mm_report(void);
@@ -40,6 +48,11 @@ void mm_report(void);
  * makes sense
  */
 bool oom_kill(gfp_t gfp, unsigned int order);
+/*
+ * Pages that lru_isolate() took, at most SWAP_CLUSTER_MAX: those nobody uses go, the others back to
+ * their lists. => may sleep; pages freed (others may become free when they are written)
+ */
+unsigned long reclaim_isolated(struct page **pages, u32 nr);
 /* At most nr pages from the zones of a list. => may sleep; pages freed */
 unsigned long reclaim_pages(struct zonelist *zl, enum zone_type class, unsigned long nr);
 

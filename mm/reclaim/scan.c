@@ -10,7 +10,7 @@
  *   used through a mapping            the first time: one more trip (so a mapped page that was touched
  *                                     once costs two scans); the second time, or by two mappings, or
  *                                     if it is code: to the active list
- *   of a program or tmpfs             stays: there is no place to write it to
+ *   of a program or tmpfs             gets a slot and is written to it (swapout.c)
  *   dirty                             stays; comes to the tail when the flusher has written it. kswapd,
  *                                     once it has become urgent (priority below 10), writes it itself
  *   else                              leaves the page cache and is free
@@ -31,6 +31,8 @@
 #include "mm/reclaim/congestion.h"
 #include "mm/reclaim/events.h"
 #include "mm/reclaim/lumpy.h"
+#include "mm/reclaim/swapout.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/aspace.h"
 #include "mm/vm/rmap.h"
 #include "sched/sched.h"
@@ -57,15 +59,6 @@ struct batch {
 	u32 freed, activated;
 	u32 immediate, ref_keep, unmap_fail; /* for the event alone */
 };
-
-static unsigned long nr_swap_pages(void)
-{
-	unsigned long total = 0, left = 0;
-
-	if (swap_pages_hook)
-		swap_pages_hook(&total, &left);
-	return left;
-}
 
 gfp_t reclaim_gfp(gfp_t gfp)
 {
@@ -112,13 +105,28 @@ static enum reference look_for_use(struct page *page)
 	return before && !page_test(page, PG_swapbacked) ? UNUSED_IF_CLEAN : UNUSED;
 }
 
+/* Its home is swap. => as judge */
+static enum verdict judge_swapbacked(struct page *page, struct scan_control *sc, struct batch *b)
+{
+	bool mapped = page_mapped(page);
+	enum swapout out = swapout_prepare(page, sc->gfp);
+
+	b->unmap_fail += mapped && page_mapped(page);
+	if (out == SWAPOUT_CLEAN)
+		return swapcache_drop(page) ? FREED : KEEP;
+	if (out != SWAPOUT_DIRTY)
+		return out == SWAPOUT_ACTIVATE ? ACTIVATE : KEEP;
+	b->dirty++;
+	return sc->may_write ? WRITE : KEEP;
+}
+
 /* => page locked, and still so with every verdict */
 static enum verdict judge(struct page *page, struct scan_control *sc, struct batch *b)
 {
 	enum reference use;
 
-	if (!page->mapping) /* truncated: the last reference frees it */
-		return KEEP;
+	if (!page->mapping && !page_test(page, PG_swapcache))
+		return KEEP; /* truncated: the last reference frees it */
 	if (page_test(page, PG_writeback)) {
 		if (!sc->sync) {
 			page_set(page, PG_reclaim);
@@ -133,9 +141,10 @@ static enum verdict judge(struct page *page, struct scan_control *sc, struct bat
 		use = UNUSED;
 	if (use == USED)
 		return ACTIVATE;
-	if (use == USED_ONCE || use == NOT_KNOWN || page_test(page, PG_anon) ||
-	    page_test(page, PG_swapbacked))
-		return KEEP; /* what has its home in swap gets no slot */
+	if (use == USED_ONCE || use == NOT_KNOWN)
+		return KEEP;
+	if (page_test(page, PG_swapbacked))
+		return judge_swapbacked(page, sc, b);
 	if (page_mapped(page) && !(mapping_unmap_page_hook && mapping_unmap_page_hook(page))) {
 		page_set(page, PG_referenced); /* used just now, or its mappings cannot be had */
 		b->unmap_fail++;
@@ -154,10 +163,20 @@ static enum verdict judge(struct page *page, struct scan_control *sc, struct bat
 }
 
 /* May this thread add to the device's work? Who frees memory for all, and the flushers, may. */
-static bool device_takes(struct mapping *m)
+static bool device_takes(struct bdi *bdi)
 {
-	return (current->flags & (TF_KSWAPD | TF_FLUSHER)) || !m->bdi ||
-	       !bdi_is_congested(m->bdi, CONGEST_ASYNC);
+	return (current->flags & (TF_KSWAPD | TF_FLUSHER)) || !bdi ||
+	       !bdi_is_congested(bdi, CONGEST_ASYNC);
+}
+
+/* The same for a page of the swap cache. => page locked; unlocks */
+static enum verdict pageout_swap(struct page *page, struct batch *b)
+{
+	if (atomic_read(&page->refs) == 2 && device_takes(swap_bdi(page_swp(page))))
+		return swapout_write(page) ? FREED : KEEP;
+	b->congested++;
+	page_unlock(page);
+	return KEEP;
 }
 
 /*
@@ -177,7 +196,7 @@ static enum verdict pageout(struct page *page, struct batch *b)
 		page_unlock(page);
 		return ACTIVATE;
 	}
-	if (atomic_read(&page->refs) != 2 || !device_takes(m)) {
+	if (atomic_read(&page->refs) != 2 || !device_takes(m->bdi)) {
 		b->congested++;
 		page_unlock(page);
 		return KEEP;
@@ -208,7 +227,7 @@ static enum verdict examine(struct page *page, struct scan_control *sc, struct b
 	sc->nr_scanned += page_mapped(page) ? 2 : 1;
 	v = judge(page, sc, b);
 	if (v == WRITE)
-		return pageout(page, b);
+		return page_test(page, PG_swapcache) ? pageout_swap(page, b) : pageout(page, b);
 	page_unlock(page);
 	return v;
 }
@@ -574,4 +593,31 @@ void shrink_zone(struct zone *zone, struct scan_control *sc)
 		age_anon(zone, sc->priority);
 	} while (unlikely(sc->order) && lumpy_go_on(zone, sc, freed));
 	throttle_writeback(sc);
+}
+
+unsigned long reclaim_isolated(struct page **pages, u32 nr)
+{
+	struct scan_control sc = { .gfp = reclaim_gfp(GFP_KERNEL),
+				   .nr_to_reclaim = nr,
+				   .may_write = true };
+	bool nested = current->flags & TF_MEMALLOC;
+	struct batch b;
+
+	batch_init(&b);
+	current->flags |= TF_MEMALLOC; /* what it allocates does not reclaim again */
+	for (u32 i = 0; i < nr; i++) {
+		enum verdict v = examine(pages[i], &sc, &b);
+
+		b.freed += v == FREED;
+		if (v == ACTIVATE)
+			page_set(pages[i], PG_active);
+		if (v == FREED)
+			page_put(pages[i]);
+		else
+			lru_putback(pages[i]);
+		cond_resched();
+	}
+	if (!nested)
+		current->flags &= ~TF_MEMALLOC;
+	return b.freed;
 }

@@ -10,6 +10,21 @@
 #include "mm/vm/ptwalk.h"
 #include "sched/sched.h"
 
+/*
+ * May the kernel write to the page behind an entry that forbids it? Only where nobody else can see
+ * it. => pt_lock
+ */
+static bool force_write(struct page *page)
+{
+	bool ours;
+
+	if (!page_test(page, PG_anon) || page_mapcount(page) != 1 || !page_trylock(page))
+		return false;
+	ours = page_mapcount(page) == 1 && !page_test(page, PG_swapcache);
+	page_unlock(page);
+	return ours;
+}
+
 /* The page an entry shows, if it allows what flags want; else NULL. => referenced */
 static struct page *page_behind(struct vma *vma, unsigned long addr, unsigned int flags)
 {
@@ -24,8 +39,7 @@ static struct page *page_behind(struct vma *vma, unsigned long addr, unsigned in
 	if (pte_present(e)) {
 		page = pfn_to_page(pte_pfn(e));
 		if ((flags & FAULT_WRITE) && !pte_write(e) &&
-		    !((flags & FAULT_FORCE) && !pte_special(e) && page_test(page, PG_anon) &&
-		      page_mapcount(page) == 1))
+		    !((flags & FAULT_FORCE) && !pte_special(e) && force_write(page)))
 			page = NULL;
 	}
 	if (page)

@@ -216,9 +216,16 @@ struct anon_vma *page_anon_vma_get(struct page *page)
 	struct anon_vma *av, *got = NULL;
 
 	rcu_read_lock();
-	av = READ_ONCE(page->anon_vma);
-	if (page_test(page, PG_anon) && page_mapped(page) && atomic_inc_not_zero(&av->refs))
-		got = av;
+	/*
+	 * In this order: mapped now, so the anon_vma it says afterwards was alive in this section. A
+	 * page that lies unmapped in the swap cache still names one that may be long gone.
+	 */
+	if (page_test(page, PG_anon) && page_mapped(page)) {
+		smp_rmb();
+		av = READ_ONCE(page->anon_vma);
+		if (atomic_inc_not_zero(&av->refs))
+			got = av;
+	}
 	rcu_read_unlock();
 	if (got && (!page_mapped(page) || READ_ONCE(page->anon_vma) != got)) {
 		anon_vma_put(got, 1);

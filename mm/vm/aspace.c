@@ -39,10 +39,12 @@ static int aspace_init(struct aspace *mm)
 	atomic_long_set(&mm->rss_anon, 0);
 	atomic_long_set(&mm->rss_file, 0);
 	atomic_long_set(&mm->rss_shmem, 0);
+	atomic_long_set(&mm->rss_swap, 0);
 	atomic_long_set(&mm->pt_pages, 0);
 	mm->hiwater_rss = 0;
 	mm->locked_vm = 0;
 	mm->oom_reaped = false;
+	mm->reap_next = NULL;
 	mm->aio = NULL;
 	return arch_mm_init(&mm->arch);
 }
@@ -88,8 +90,12 @@ struct aspace *aspace_fork(struct aspace *old)
 		return ERR_PTR(err);
 	}
 	vm_file_get(mm->exe_file);
-	aspace_publish(mm);
 	err = fork_copy(mm, old);
+	/*
+	 * Only now do others see it: it has been changed without its lock. And while the parent's is
+	 * held, so that who follows the list (swapoff) finds each swap entry in one of the two.
+	 */
+	aspace_publish(mm);
 	up_write(&old->lock);
 	if (err) {
 		aspace_put(mm);

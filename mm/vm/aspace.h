@@ -99,16 +99,18 @@ struct aspace {
 	unsigned long mmap_base, brk_start, brk, stack_top, stack_start;
 	unsigned long arg_start, arg_end, env_start, env_end, start_code, end_code, start_data,
 		end_data;
-	atomic_long_t rss_anon, rss_file, rss_shmem;				    /* (a) pages */
+	atomic_long_t rss_anon, rss_file, rss_shmem; /* (a) pages */
+	atomic_long_t rss_swap;			     /* (a) entries that name slots of swap areas */
 	unsigned long hiwater_rss, total_vm, locked_vm, data_vm, stack_vm, exec_vm; /* pages (w) */
 	atomic_long_t pt_pages;
 	unsigned long def_flags;					    /* MCL_FUTURE */
 	unsigned long rlimit_as, rlimit_data, rlimit_stack, rlimit_memlock; /* bytes; set by sys */
 	struct file *exe_file;
 	u64 auxv[48];
-	void *aio;	       /* sys/aio.c: contexts of asynchronous I/O */
-	struct list_head node; /* all address spaces (OOM, debug) */
-	bool oom_reaped;
+	void *aio;		  /* sys/aio.c: contexts of asynchronous I/O */
+	struct list_head node;	  /* all address spaces (OOM, debug) */
+	bool oom_reaped;	  /* private memory was taken away: nothing comes back (reap.c) */
+	struct aspace *reap_next; /* on the reaper's list (mm/reclaim/oom.c) */
 };
 
 /* All of them, by node; an aspace stays on the list until its last user is gone. */
@@ -198,6 +200,20 @@ int vm_futex_key(unsigned long addr, int shared, struct futex_key *key);
  * Validator: tree, entries, counts. NULL or what is wrong (also logged). => sole user, or lock held
  */
 const char *aspace_check(struct aspace *mm);
+
+/* A page for an address of vma, by policy, not yet anybody's; NULL. => may sleep */
+struct page *vma_alloc_page(struct vma *vma, unsigned long addr, gfp_t gfp);
+/*
+ * swapoff: the swap entry e at addr becomes a page again, as a fault would do it, unless it is not
+ * there any more. 0, -ENOMEM, -EIO. => mm->lock shared
+ */
+int vm_swap_back(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e);
+
+/*
+ * For the out-of-memory killer: takes private memory away from a program that will not run again. 0
+ * or -EAGAIN: its lock cannot be had. => may sleep; all its threads have a fatal signal
+ */
+int aspace_reap(struct aspace *mm);
 
 void vm_init(void); /* caches, zero page, fault_ops, mempolicy hook */
 /* Removes all PTEs that map pages [first, last] of the mapping (truncate). */

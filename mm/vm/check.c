@@ -2,15 +2,16 @@
 /*
  * check.c - validator of one address space: the VMA tree, the entries against the VMAs (nothing
  * outside, nothing writable where writing is forbidden, every anonymous page numbered for its
- * place), and the resident counts against the entries.
+ * place; every swap entry has a slot), and the counts of resident and swapped pages against the entries.
  */
 #include "kernel/printk.h"
 #include "mm/phys/zone.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
 
 struct count {
-	long anon, file, shmem;
+	long anon, file, shmem, swap;
 	const char *wrong;
 	unsigned long where;
 };
@@ -44,6 +45,17 @@ static int check_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigne
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
 		pte_t e = pte_read(pte);
 
+		if (pte_swap(e)) {
+			c->swap++;
+			c->wrong = !w->vma	       ? "swap entry outside all VMAs"
+				   : !w->vma->anon_vma ? "swap entry in a VMA without anon_vma"
+				   : swap_count(pte_to_swp(e)) < 1 ? "swap entry without a slot"
+								   : NULL;
+			if (c->wrong) {
+				c->where = addr;
+				return 1;
+			}
+		}
 		if (!pte_mapped(e))
 			continue;
 		c->wrong = w->vma ? entry_fault(c, w->vma, addr, e) : "entry outside all VMAs";
@@ -83,15 +95,16 @@ const char *aspace_check(struct aspace *mm)
 		pt_walk(&w, &check_ops, from, USER_TOP);
 	if (!c.wrong && (c.anon != atomic_long_read(&mm->rss_anon) ||
 			 c.file != atomic_long_read(&mm->rss_file) ||
-			 c.shmem != atomic_long_read(&mm->rss_shmem)))
+			 c.shmem != atomic_long_read(&mm->rss_shmem) ||
+			 c.swap != atomic_long_read(&mm->rss_swap)))
 		c.wrong = "resident counts";
 	if (!c.wrong && total != mm->total_vm)
 		c.wrong = "total_vm";
 	if (c.wrong)
-		pr_err("aspace_check: %s (at %#lx; anon %ld/%ld file %ld/%ld shmem %ld/%ld total "
-		       "%lu/%lu)",
+		pr_err("aspace_check: %s (at %#lx; anon %ld/%ld file %ld/%ld shmem %ld/%ld "
+		       "swap %ld/%ld total %lu/%lu)",
 		       c.wrong, c.where, c.anon, atomic_long_read(&mm->rss_anon), c.file,
 		       atomic_long_read(&mm->rss_file), c.shmem, atomic_long_read(&mm->rss_shmem),
-		       total, mm->total_vm);
+		       c.swap, atomic_long_read(&mm->rss_swap), total, mm->total_vm);
 	return c.wrong;
 }

@@ -11,13 +11,16 @@
  *   page of a file, private mapping    -> copy
  *
  * Alone means mapcount 1: only a fork of this very address space could add a mapping, and fork
- * excludes faults by aspace->lock; others can only go away. (A page in the swap cache has a second
- * life and is copied.)
+ * excludes faults by aspace->lock; others can only go away. A page in the swap cache may also have
+ * names on the disk, and those turn into mappings and back. With no reference but that of our entry
+ * it is not in the cache; both counts lie in one word, so this is one read. If there are more, the
+ * page lock tells (swap_page_alone); the page then leaves the cache.
  * Replacing an entry: clear, flush, set, so that no processor ever writes to the old page after the
  * new one is visible.
  */
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/fault.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -33,27 +36,28 @@ static inline bool same_entry(pte_t *pte, pte_t e)
 	return ((pte_read(pte).v ^ e.v) & ~(PTE_ACCESSED | PTE_DIRTY)) == 0;
 }
 
-/* Nobody else maps the anonymous page. */
+/* Nobody but this entry has the anonymous page, not even the swap cache: mapcount 0, refs 1. */
 static inline bool sole_owner(const struct page *page)
 {
-	return page_test(page, PG_anon) && atomic_read(&page->mapcount) == 0 &&
-	       !page_test(page, PG_swapcache);
+	return page_test(page, PG_anon) &&
+	       __atomic_load_n((const u64 *)(const void *)&page->mapcount, __ATOMIC_ACQUIRE) ==
+		       1ull << 32;
 }
 
 /*
- * Same page, writable, if the entry is still what it was (and, for an anonymous one, still ours
- * alone).
+ * Same page, writable, if the entry is still what it was (and the page of a private one, if it is
+ * given, still ours alone).
  */
 static bool make_writable(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e,
-			  struct page *alone)
+			  struct page *sole)
 {
 	bool same;
 
 	spin_lock(&vma->mm->pt_lock);
-	same = same_entry(pte, e) && (!alone || sole_owner(alone));
+	same = same_entry(pte, e) && (!sole || sole_owner(sole));
 	if (same) {
 		pte_set(pte, pte_set_bits(pte_read(pte), PTE_WRITE | PTE_DIRTY | PTE_ACCESSED));
-		if (!alone)
+		if (vma->flags & VM_SHARED)
 			file_page_written(pfn_to_page(pte_pfn(e)));
 	}
 	spin_unlock(&vma->mm->pt_lock);
@@ -111,6 +115,7 @@ static int replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, str
 		   struct page *copy)
 {
 	struct aspace *mm = vma->mm;
+	struct anon_vma *av = NULL;
 	bool last = false;
 
 	page_set_new_anon(copy, vma, addr);
@@ -124,17 +129,19 @@ static int replace(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, str
 	pte_get_and_clear(pte);
 	tlb_flush_range(&mm->arch, addr, addr + PAGE_SIZE);
 	pte_set(pte, pte_make(page_to_pfn(copy), cow_prot(vma)));
-	if (old)
+	if (old) {
+		av = old->anon_vma;
 		last = atomic_add_return(-1, &old->mapcount) < 0;
+	}
 	spin_unlock(&mm->pt_lock);
 	if (!old || !page_test(old, PG_anon))
 		atomic_long_inc(&mm->rss_anon);
 	if (old)
-		page_mapping_gone(mm, old, last);
+		page_mapping_gone(mm, old, av, last);
 	return 0;
 }
 
-void page_mapping_gone(struct aspace *mm, struct page *page, int last)
+void page_mapping_gone(struct aspace *mm, struct page *page, struct anon_vma *av, int last)
 {
 	bool anon = page_test(page, PG_anon);
 
@@ -145,7 +152,7 @@ void page_mapping_gone(struct aspace *mm, struct page *page, int last)
 			mlock_page_gone(page);
 		mod_lruvec_state(page, anon ? NR_ANON_PAGES : NR_MAPPED, -1);
 		if (anon)
-			anon_vma_put(page->anon_vma, 1);
+			anon_vma_put(av, 1);
 	}
 	page_put(page);
 }
@@ -170,6 +177,32 @@ static int copy_and_replace(struct vma *vma, unsigned long addr, pte_t *pte, pte
 	return err;
 }
 
+/*
+ * The anonymous page has one mapping, but more references: the swap cache's, or somebody's for a
+ * moment. true: it was ours alone, or the entry has changed: nothing to copy.
+ */
+static noinline bool reuse_slow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e,
+				struct page *page)
+{
+	bool alone;
+
+	if (!hold(vma->mm, pte, e, page))
+		return true;
+	page_lock(page);
+	alone = swap_page_alone(page);
+	if (alone)
+		swap_try_to_free(page);
+	if (vma->flags & VM_WRITE) {
+		if (alone)
+			make_writable(vma, addr, pte, e, NULL);
+	} else if (page_test(page, PG_swapcache)) {
+		alone = false; /* FAULT_FORCE writes to the page itself, unseen by its entry */
+	}
+	page_unlock(page);
+	page_put(page);
+	return alone;
+}
+
 int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, unsigned int flags)
 {
 	struct page *old = pte_special(e) ? NULL : pfn_to_page(pte_pfn(e)), *copy;
@@ -181,6 +214,9 @@ int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, unsigned
 			make_writable(vma, addr, pte, e, old);
 		return 0;
 	}
+	if (old && page_test(old, PG_anon) && atomic_read(&old->mapcount) == 0 &&
+	    reuse_slow(vma, addr, pte, e, old))
+		return 0;
 	if (anon_vma_prepare(vma))
 		return -ENOMEM;
 	copy = vma_alloc_page(vma, addr, old ? 0 : __GFP_ZERO);

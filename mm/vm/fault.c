@@ -7,7 +7,8 @@
  *                                                 file: the cached page (and its cached
  *                                                 neighbours), or a private copy
  *                                       present   written but read-only: cow.c
- *                                       else      PROT_NONE, swap, migration
+ *                                       swap      swapfault.c
+ *                                       else      PROT_NONE, migration
  *
  * Rule: work (allocate, clear, read, copy) happens without pt_lock; then the lock is taken, the
  * entry is looked at again, and only if it is still what it was, the new one goes in. So two
@@ -34,6 +35,7 @@
 #include "sched/sched.h"
 
 #define SIGBUS 7
+#define OOM_PAUSE_NS (20 * NSEC_PER_MSEC)
 #define SIGSEGV 11
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
@@ -400,13 +402,19 @@ int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags)
 	if (unlikely(!pte))
 		return -ENOMEM;
 	e = pte_read(pte);
-	if (likely(pte_none(e)))
+	if (likely(pte_none(e))) {
+		/* after the entry was read: reap.c clears entries after it set this */
+		if (unlikely(READ_ONCE(vma->mm->oom_reaped)))
+			return -EFAULT;
 		return vma_is_anon(vma) ? anon_fault(vma, addr, pte, flags)
 					: file_fault(vma, addr, pte, flags);
+	}
 	if (pte_present(e) && (flags & FAULT_WRITE) && !pte_write(e))
 		return fault_cow(vma, addr, pte, e, flags);
 	if (pte_mapped(e))
 		return spurious_fault(vma, addr, pte, e);
+	if (pte_swap(e))
+		return swap_fault(vma, addr, pte, e, flags);
 	cpu_relax(); /* migration entry: it will be gone soon */
 	cond_resched();
 	return 0;
@@ -475,7 +483,7 @@ static int fault_oom(const struct pt_regs *regs)
 	if (!user_mode(regs))
 		return -EFAULT;
 	if (!fatal_signal_pending())
-		sched_yield();
+		sleep_ns(OOM_PAUSE_NS); /* nobody could be killed for it: others need the CPU */
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "mm/cache/mapping.h"
 
+struct anon_vma;
 struct aspace;
 struct vma;
 /*
@@ -37,8 +38,14 @@ static __always_inline void file_page_written(struct page *page)
 }
 /*
  * One entry of page went out of mm (mapcount already lowered; last: it was the last one): counters,
- * references.
+ * references. av: the page's anon_vma, read while it was still mapped: a page that has names in
+ * swap may be mapped anew at once, and then has another.
  */
-void page_mapping_gone(struct aspace *mm, struct page *page, int last);
+void page_mapping_gone(struct aspace *mm, struct page *page, struct anon_vma *av, int last);
+/*
+ * The first entry of an anonymous page that comes back from swap is about to be set; else one more.
+ * => page locked, pt_lock; anon_vma of vma prepared
+ */
+void page_map_again(struct page *page, struct vma *vma, unsigned long addr, int alone);
 
 #endif

@@ -6,11 +6,12 @@
  * Cheap because of what is not done: a page that a fault would find again in the page cache is not
  * copied into the child's table (most children run exec next), so VMAs without anonymous pages cost
  * one object each. Anonymous pages are entered read-only on both sides, with one atomic addition
- * for reference and map count together.
+ * for reference and map count together; a swap entry is one more name of its slot.
  * Locking: old->lock for writing; old's pt_lock while entries are copied. The child's table is seen
  * by nobody but rmap, which reads single entries.
  */
 #include "mm/phys/page_alloc.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/forkcopy.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -18,7 +19,7 @@
 struct copy {
 	struct aspace *to;
 	pte_t *dst; /* entry of the run's first address */
-	long anon;
+	long anon, swap;
 	bool protected; /* a parent's entry lost its write bit */
 };
 
@@ -40,11 +41,25 @@ static __always_inline void page_dup_mapping(struct page *page)
 	__atomic_fetch_add((u64 *)(void *)&page->mapcount, (1ull << 32) | 1, __ATOMIC_SEQ_CST);
 }
 
+/*
+ * One more name for the slot. An entry that means nothing is copied all the same: who touches it
+ * shall hear of it (swapfault.c), and not find zeroes. => both tables' locks as for copy_ptes
+ */
+static noinline int copy_swap(struct copy *c, pte_t *dst, pte_t e)
+{
+	if (swap_dup(pte_to_swp(e)) == -ENOMEM)
+		return -ENOMEM;
+	pte_set(dst, e);
+	c->swap++;
+	return 0;
+}
+
 static int copy_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
 {
 	struct copy *c = w->arg;
 	unsigned long to_dst = (unsigned long)c->dst - (unsigned long)pte;
 	bool private = !(w->vma->flags & VM_SHARED);
+	int err;
 
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
 		pte_t e = pte_read(pte), *dst;
@@ -55,8 +70,14 @@ static int copy_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned
 			continue;
 		}
 		dst = (pte_t *)((unsigned long)pte + to_dst);
-		if (unlikely(!pte_mapped(e)))
+		if (unlikely(!pte_mapped(e))) {
+			if (pte_swap(e)) {
+				err = copy_swap(c, dst, e);
+				if (err)
+					return err;
+			}
 			continue;
+		}
 		if (unlikely(pte_special(e))) {
 			pte_set(dst, e);
 			continue;
@@ -117,6 +138,7 @@ int fork_copy(struct aspace *mm, struct aspace *old)
 	}
 	vma_tree_build(mm);
 	atomic_long_add(c.anon, &mm->rss_anon);
+	atomic_long_add(c.swap, &mm->rss_swap);
 	if (c.protected)
 		tlb_flush_mm(&old->arch);
 	return err;

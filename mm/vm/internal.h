@@ -167,12 +167,14 @@ void vma_link(struct vma *vma);
 #define FAULT_USER 4u
 /* ptrace: break COW of a private page even where the program may not write */
 #define FAULT_FORCE 8u
+/* swapoff: nobody waits for the page, it only has to leave its slot */
+#define FAULT_UNUSE 16u
 /* Mends addr in vma: 0, -ENOMEM, -EFAULT (no right), -EIO (SIGBUS). => mm->lock for reading */
 int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags);
 /* cow.c */
 int fault_cow(struct vma *vma, unsigned long addr, pte_t *pte, pte_t entry, unsigned int flags);
-/* A zeroed or raw page for an anonymous place, by policy, ready to be mapped; NULL. */
-struct page *vma_alloc_page(struct vma *vma, unsigned long addr, gfp_t gfp);
+/* swapfault.c: the entry is one of swap. */
+int swap_fault(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, unsigned int flags);
 /*
  * Faults every page of the range in (mlock, MAP_POPULATE). 0 or the first error. => mm->lock for
  * reading; start in a VMA
@@ -187,6 +189,10 @@ extern pfn_t zero_pfn;
 struct vma *expand_stack(struct aspace *mm, struct vma *vma, unsigned long addr);
 
 void fault_init(void);
+
+/* advise_lru.c: madvise COLD and PAGEOUT; WILLNEED for what lies in swap. => mm->lock shared */
+void vma_advise_cold(struct vma *vma, unsigned long start, unsigned long end, int pageout);
+void vma_swap_willneed(struct vma *vma, unsigned long start, unsigned long end);
 
 /* zap.c */
 void vm_unmap_pages(struct mapping *m, unsigned long first, unsigned long last, int cows);

@@ -2,14 +2,15 @@
 /*
  * madvise.c - advice about memory, and what is there: madvise, mincore, msync.
  *
- * Advice is of three kinds: a flag of the VMA (cut out, set, join again), an action on pages
- * (DONTNEED, FREE, REMOVE, POPULATE, WILLNEED: read ahead), or a hint nobody acts on yet (COLD,
- * PAGEOUT). A hole in the range does not stop the rest; the answer is then -ENOMEM. FREE may take
- * pages at any time, so it takes them now.
+ * Advice is of two kinds: a flag of the VMA (cut out, set, join again), or an action on pages
+ * (DONTNEED, FREE, REMOVE, POPULATE; WILLNEED: read ahead; COLD, PAGEOUT: advise_lru.c). A hole in
+ * the range does not stop the rest; the answer is then -ENOMEM. FREE may take pages at any time, so
+ * it takes them now.
  */
 #include "arch/uaccess.h"
 #include "mm/cache/readahead.h"
 #include "mm/phys/page_alloc.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
 
@@ -134,6 +135,7 @@ static int advise_pages(struct aspace *mm, struct vma *vma, unsigned long start,
 		zap_vma_range(vma, start, end);
 		return 0;
 	case MADV_WILLNEED:
+		vma_swap_willneed(vma, start, end);
 		if (vma->mapping && !(vma->mapping->flags & MAPF_SHMEM))
 			readahead_start(vma->mapping, vma_index(vma, start),
 					(end - start) >> PAGE_SHIFT);
@@ -142,7 +144,10 @@ static int advise_pages(struct aspace *mm, struct vma *vma, unsigned long start,
 		return advise_remove(mm, vma, start, end);
 	case MADV_COLD:
 	case MADV_PAGEOUT:
-		return vma->flags & (VM_LOCKED | VM_PFNMAP) ? -EINVAL : 0;
+		if (vma->flags & (VM_LOCKED | VM_PFNMAP))
+			return -EINVAL;
+		vma_advise_cold(vma, start, end, advice == MADV_PAGEOUT);
+		return 0;
 	case MADV_POPULATE_WRITE:
 		flags = FAULT_WRITE;
 		fallthrough;
@@ -238,6 +243,16 @@ struct incore {
 	unsigned long base;
 };
 
+/* A private page in a slot: there, if the swap cache has it. => pt_lock */
+static void incore_swapped(struct incore *c, unsigned long addr, pte_t e)
+{
+	struct page *page = swapcache_find(pte_to_swp(e));
+
+	c->vec[(addr - c->base) >> PAGE_SHIFT] = page && page_test(page, PG_uptodate);
+	if (page)
+		page_put(page);
+}
+
 static void incore_absent(struct incore *c, struct vma *vma, unsigned long addr)
 {
 	struct page *page =
@@ -253,8 +268,12 @@ static int incore_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsign
 	struct incore *c = w->arg;
 
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
-		if (pte_mapped(pte_read(pte)))
+		pte_t e = pte_read(pte);
+
+		if (pte_mapped(e))
 			c->vec[(addr - c->base) >> PAGE_SHIFT] = 1;
+		else if (pte_swap(e))
+			incore_swapped(c, addr, e);
 		else
 			incore_absent(c, w->vma, addr);
 	}

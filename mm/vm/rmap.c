@@ -10,6 +10,7 @@
  */
 #include "lib/errno.h"
 #include "mm/phys/zone.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/fault.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -22,6 +23,8 @@ struct walk {
 	void *arg;
 	bool no_wait; /* give up with -EAGAIN where a lock is held */
 	u32 walked;   /* VMAs */
+	/* an anonymous page lost its last mapping: its reference to the anon_vma goes at the end */
+	int last_gone;
 };
 
 static int walk_vma(struct walk *w, struct vma *vma)
@@ -67,6 +70,7 @@ static int walk_anon(struct walk *w)
 	struct vma *vma;
 	int ret = 0;
 
+	ASSERT(page_test(w->page, PG_locked));
 	if (!top)
 		return 0;
 	if (!w->no_wait) {
@@ -83,7 +87,7 @@ static int walk_anon(struct walk *w)
 		}
 	}
 	mutex_unlock(&top->root->lock);
-	anon_vma_put(top, 1);
+	anon_vma_put(top, 1 + w->last_gone);
 	return ret;
 }
 
@@ -205,7 +209,7 @@ static int unmap_one(struct page *page, struct vma *vma, unsigned long addr, pte
 	tlb_flush_range(&vma->mm->arch, addr, addr + PAGE_SIZE);
 	if (pte_dirty(e))
 		pagecache_set_dirty(page);
-	page_mapping_gone(vma->mm, page, atomic_add_return(-1, &page->mapcount) < 0);
+	page_mapping_gone(vma->mm, page, NULL, atomic_add_return(-1, &page->mapcount) < 0);
 	return 0;
 }
 
@@ -223,4 +227,51 @@ bool vm_unmap_page(struct page *page)
 	walk_vmas(&w, m);
 	mutex_unlock(&m->i_mmap_lock);
 	return !page_mapped(page);
+}
+
+/* ---- anonymous pages: entries become swap entries ---- */
+
+static int swap_out_one(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,
+			void *arg)
+{
+	swp_entry_t to = page_swp(page);
+	struct aspace *mm = vma->mm;
+	int *last = arg;
+	pte_t e = pte_read(pte);
+
+	if (vma->flags & VM_LOCKED)
+		return 1;
+	if (pte_young(e)) {
+		__atomic_fetch_and(&pte->v, ~PTE_ACCESSED, __ATOMIC_SEQ_CST);
+		return 1;
+	}
+	if (swap_dup(to))
+		return 1;
+	e = pte_get_and_clear(pte);
+	tlb_flush_range(&mm->arch, addr, addr + PAGE_SIZE);
+	if (pte_dirty(e) && !page_test(page, PG_dirty))
+		page_set(page, PG_dirty);
+	pte_set(pte, swp_to_pte(to));
+	atomic_long_dec(&mm->rss_anon);
+	atomic_long_inc(&mm->rss_swap);
+	if (atomic_add_return(-1, &page->mapcount) < 0)
+		*last = 1;
+	page_put(page); /* the cache and the caller have theirs */
+	return 0;
+}
+
+int page_swap_out_entries(struct page *page)
+{
+	struct walk w = { .page = page, .fn = swap_out_one, .no_wait = true };
+	int ret;
+
+	ASSERT(page_test(page, PG_anon) && page_test(page, PG_swapcache));
+	w.arg = &w.last_gone;
+	ret = walk_anon(&w);
+	if (w.last_gone) {
+		if (unlikely(page_test(page, PG_mlocked)))
+			mlock_page_gone(page);
+		mod_lruvec_state(page, NR_ANON_PAGES, -1);
+	}
+	return ret;
 }

@@ -44,8 +44,8 @@ unsigned long anon_vma_count(void); /* objects alive (tests) */
  * Calls fn for each entry that maps page: under that address space's pt_lock, *pte maps page now.
  * fn returns non-zero to stop; rmap_walk returns it. fn may change *pte (and then owns the
  * bookkeeping: mapcount, rss, TLB).
- * => page referenced and locked (file pages) so that it stays in its mapping; may sleep between
- *    entries
+ * => page referenced and locked, so that it stays in its mapping and keeps its anon_vma; may sleep
+ *    between entries
  */
 typedef int (*rmap_fn)(struct page *page, struct vma *vma, unsigned long addr, pte_t *pte,
 		       void *arg);
@@ -54,8 +54,15 @@ int rmap_walk(struct page *page, rmap_fn fn, void *arg);
 int page_referenced(struct page *page, unsigned long *vm_flags);
 /*
  * The same of the entries alone, and it waits for no lock: reclaim may be called with any above
- * this room's. -EAGAIN: the list of mappings cannot be had now. => file pages: page locked
+ * this room's. -EAGAIN: the list of mappings cannot be had now. => page locked
  */
 int page_referenced_ptes(struct page *page, unsigned long *vm_flags);
+
+/*
+ * For reclaim: every entry of a page in the swap cache becomes a swap entry. 0: what could be seen
+ * is done (page_mapped() tells whether any is left); 1: it is in use, or locked in memory, and some
+ * are left; -EAGAIN: the list of mappings cannot be had now. => page locked, waits for no lock
+ */
+int page_swap_out_entries(struct page *page);
 
 #endif

@@ -7,6 +7,7 @@
 #include "kernel/show.h"
 #include "lib/string.h"
 #include "mm/phys/zone.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/anon_shared.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -77,7 +78,7 @@ int vm_show_maps(struct seq *seq, struct aspace *mm)
 struct smaps {
 	u64 rss, shared_clean, shared_dirty, private_clean, private_dirty, referenced, anonymous,
 		swap, locked;
-	u64 pss, pss_dirty, pss_anon, pss_file, pss_shmem, pss_locked; /* << PSS_SHIFT */
+	u64 swap_pss, pss, pss_dirty, pss_anon, pss_file, pss_shmem, pss_locked; /* << PSS_SHIFT */
 };
 
 static void smaps_page(struct smaps *s, const struct vma *vma, struct page *page, pte_t e)
@@ -108,6 +109,14 @@ static void smaps_page(struct smaps *s, const struct vma *vma, struct page *page
 		*(dirty ? &s->private_dirty : &s->private_clean) += PAGE_SIZE;
 }
 
+static void smaps_swap(struct smaps *s, pte_t e)
+{
+	int names = max(swap_count(pte_to_swp(e)), 1);
+
+	s->swap += PAGE_SIZE;
+	s->swap_pss += (PAGE_SIZE << PSS_SHIFT) / names;
+}
+
 static int smaps_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
 {
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
@@ -116,7 +125,7 @@ static int smaps_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigne
 		if (pte_mapped(e) && !pte_special(e))
 			smaps_page(w->arg, w->vma, pfn_to_page(pte_pfn(e)), e);
 		else if (pte_swap(e))
-			((struct smaps *)w->arg)->swap += PAGE_SIZE;
+			smaps_swap(w->arg, e);
 	}
 	return 0;
 }
@@ -158,7 +167,7 @@ static void smaps_lines(struct seq *seq, const struct smaps *s, bool rollup)
 	line(seq, "Shared_Hugetlb:", 0);
 	line(seq, "Private_Hugetlb:", 0);
 	line(seq, "Swap:", s->swap);
-	line(seq, "SwapPss:", 0);
+	line(seq, "SwapPss:", s->swap_pss >> PSS_SHIFT);
 	line(seq, "Locked:", s->pss_locked >> PSS_SHIFT);
 }
 

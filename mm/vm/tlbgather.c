@@ -106,7 +106,9 @@ static void sync_rss(struct tlb_gather *g)
 		atomic_long_sub(g->rss[RSS_FILE], &mm->rss_file);
 	if (g->rss[RSS_SHMEM])
 		atomic_long_sub(g->rss[RSS_SHMEM], &mm->rss_shmem);
-	g->rss[RSS_ANON] = g->rss[RSS_FILE] = g->rss[RSS_SHMEM] = 0;
+	if (g->rss[RSS_SWAP])
+		atomic_long_sub(g->rss[RSS_SWAP], &mm->rss_swap);
+	g->rss[RSS_ANON] = g->rss[RSS_FILE] = g->rss[RSS_SHMEM] = g->rss[RSS_SWAP] = 0;
 }
 
 static void free_tables(struct tlb_gather *g)

@@ -16,7 +16,7 @@
 #define GATHER_PAGES 128
 #define GATHER_LAST 1ul /* low bit of an entry: this was the page's last mapping */
 
-enum { RSS_ANON, RSS_FILE, RSS_SHMEM, NR_RSS };
+enum { RSS_ANON, RSS_FILE, RSS_SHMEM, RSS_SWAP, NR_RSS };
 
 struct tlb_gather {
 	struct aspace *mm;

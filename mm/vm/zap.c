@@ -4,10 +4,17 @@
  *
  * Each entry is cleared under pt_lock and its page handed to the gather (tlbgather.c), which frees
  * after the flush. What the entry knew of the page goes to the page first: a dirty bit of a file
- * page must not be lost. For private anonymous memory dirty and accessed say nothing any more.
+ * page must not be lost. For private anonymous memory dirty and accessed say nothing any more, as
+ * long as nobody else can have the page. A swap entry gives its name back; the last one takes the
+ * page out of the swap cache.
+ *
+ * A page in the swap cache whose last mapping goes may be mapped anew, and get another anon_vma,
+ * before the gather settles its books: it is settled here, the reference to the anon_vma waits only
+ * until pt_lock is free.
  * Works under aspace->lock (either way) or, for truncation, under the mapping's i_mmap_lock.
  */
 #include "mm/phys/page_alloc.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
 #include "mm/vm/tlbgather.h"
@@ -16,12 +23,23 @@ struct zap {
 	struct tlb_gather *g;
 	bool keep_cows; /* only the file's own pages */
 	bool fullmm;
+	u32 nr_left;
+	struct anon_vma
+		*left[PT_BATCH]; /* of pages in the swap cache that lost their last mapping */
 };
+
+static void put_left(struct zap *z)
+{
+	while (unlikely(z->nr_left))
+		anon_vma_put(z->left[--z->nr_left], 1);
+}
 
 static int zap_before(struct pt_walk *w, unsigned long addr)
 {
-	struct tlb_gather *g = ((struct zap *)w->arg)->g;
+	struct zap *z = w->arg;
+	struct tlb_gather *g = z->g;
 
+	put_left(z);
 	g->saw_table = true;
 	tlb_gather_room(g, PT_BATCH);
 	return 0;
@@ -34,6 +52,39 @@ static noinline void zap_file_page(struct tlb_gather *g, struct page *page, pte_
 	if (pte_young(e) && !page_test(page, PG_referenced))
 		page_set(page, PG_referenced);
 	g->rss[page_test(page, PG_swapbacked) ? RSS_SHMEM : RSS_FILE]++;
+}
+
+/* One mapping less of a page in the swap cache. => pt_lock; the gather holds its reference */
+static noinline void zap_swapcached(struct zap *z, struct page *page, pte_t e)
+{
+	struct anon_vma *av = page->anon_vma; /* ours as long as it is mapped */
+
+	if (pte_dirty(e) && !page_test(page, PG_dirty))
+		page_set(page, PG_dirty);
+	if (atomic_add_return(-1, &page->mapcount) >= 0)
+		return;
+	z->left[z->nr_left++] = av;
+	if (unlikely(page_test(page, PG_mlocked)))
+		mlock_page_gone(page);
+	mod_lruvec_state(page, NR_ANON_PAGES, -1);
+	if (page_trylock(page)) {
+		swap_try_to_free(page);
+		page_unlock(page);
+	}
+}
+
+/* Swap and migration entries: there is no page. => pt_lock */
+static noinline void zap_absent(struct zap *z, pte_t *pte, pte_t e)
+{
+	if (!pte_swap(e)) {
+		pte_set(pte, (pte_t){ 0 });
+		return;
+	}
+	if (z->keep_cows)
+		return;
+	pte_set(pte, (pte_t){ 0 });
+	z->g->rss[RSS_SWAP]++;
+	swap_forget(pte_to_swp(e));
 }
 
 static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
@@ -50,8 +101,8 @@ static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned 
 			pt_skip_none(&pte, &addr, end);
 			continue;
 		}
-		if (unlikely(!pte_mapped(e))) { /* swap, migration: nothing holds a page */
-			pte_set(pte, (pte_t){ 0 });
+		if (unlikely(!pte_mapped(e))) {
+			zap_absent(z, pte, e);
 			continue;
 		}
 		page = pfn_to_page(pte_pfn(e));
@@ -70,6 +121,11 @@ static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned 
 			g->rss[RSS_ANON]++;
 		else
 			zap_file_page(g, page, e);
+		if (unlikely(page_test(page, PG_swapcache))) {
+			zap_swapcached(z, page, e);
+			tlb_gather_page(g, page, 0);
+			continue;
+		}
 		tlb_gather_page(g, page,
 				atomic_add_return(-1, &page->mapcount) < 0 ? GATHER_LAST : 0);
 	}
@@ -83,10 +139,16 @@ static const struct pt_walk_ops zap_ops = { .before = zap_before, .ptes = zap_pt
 static void zap(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end,
 		bool keep_cows)
 {
-	struct zap z = { .g = g, .keep_cows = keep_cows, .fullmm = g->fullmm };
-	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &z };
+	struct pt_walk w = { .mm = vma->mm, .vma = vma };
+	struct zap z;
 
+	z.g = g;
+	z.keep_cows = keep_cows;
+	z.fullmm = g->fullmm;
+	z.nr_left = 0;
+	w.arg = &z;
 	pt_walk(&w, &zap_ops, start, end);
+	put_left(&z);
 }
 
 void zap_range(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end)
