@@ -1,12 +1,15 @@
 """The lab's host half: verdicts and statistics are pure functions; here with made-up figures."""
+import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
-from lablib import claims, doc001, drive, page, records, report, stats  # noqa: E402
+from lablib import claims, doc001, drive, memmap, page, records, report, stats  # noqa: E402
 from lablib.claims import Claim, DIRECTION, NO_DATA, NOT, REPRODUCED  # noqa: E402
 
 
@@ -182,3 +185,85 @@ def test_plan():
         assert len(set(names)) == len(names)
     parts = {c.part for c in doc001.CLAIMS}
     assert {p for p in parts if p != "C"} <= {j.part for j in doc001.plan()}
+
+
+# ---- the memory map over time ----
+def map_log(looks):
+    """A console log with a zone of three blocks and the changes [(t, {block: code})]."""
+    lines = ["LAB mapzone id=0 node=0 name=DMA32 first=8 blocks=3"]
+    for t, changes in looks:
+        for block, code in changes.items():
+            lines.append(f"LAB map t={t:.3f} b={block}:{code}")
+    return records.parse("\n".join(lines + ["LAB end status=0"]))
+
+
+FREE, MIXED = "Ma-00000000", "U3W0800G001"
+
+
+def test_memmap_codes():
+    assert memmap.decode(FREE) == {"free": 512, "programs": 0, "files": 0, "shared memory": 0,
+                                   "dirty or written": 0, "kernel": 0, "reserved": 0, "huge": 0, "pinned": 0,
+                                   "type": "Movable", "largest": 10}
+    got = memmap.decode("U3W0800G001")
+    assert (got["free"], got["files"], got["kernel"], got["pinned"]) == (256, 64, 128, 8)
+    assert got["type"] == "Unmovable" and got["largest"] == 3
+    assert memmap.decode("M-0-0000000")["largest"] is None
+
+
+def test_memmap_looks_become_states():
+    run = map_log([(0, {8: FREE, 9: FREE, 10: FREE}), (0.5, {9: MIXED}), (1, {9: FREE, 8: MIXED})])
+    assert run.mapzones == [{"id": 0, "node": 0, "name": "DMA32", "first": 8, "blocks": 3}] and not run.unknown
+    looks = memmap.frames(run)
+    assert [t for t, _ in looks] == [0, 0.5, 1] and looks[0][1].count(":") == 3
+    held = memmap.sums(looks)
+    assert [s["free"] for _, s in held] == [1536, 1280, 1280] and [s["kernel"] for _, s in held] == [0, 128, 128]
+
+
+def test_memmap_thins_out(monkeypatch):
+    monkeypatch.setattr(memmap, "MAX_FRAMES", 10)
+    looks = [(0, {8: FREE, 9: FREE, 10: FREE})]
+    looks += [(i / 10, {8 + i % 3: MIXED if i // 3 % 2 else FREE}) for i in range(1, 96)]
+    run = map_log(looks)
+    thin = memmap.frames(run)
+    assert len(thin) <= 10
+    monkeypatch.setattr(memmap, "MAX_FRAMES", 1000)
+    assert memmap.sums(thin)[-1] == memmap.sums(memmap.frames(run))[-1]     # ends in the same state
+
+
+def memmap_page(extra=""):
+    run = map_log([(0, {8: FREE, 9: FREE, 10: FREE}), (2, {9: MIXED}), (4, {9: FREE, 8: MIXED})])
+    return (f"<!doctype html><meta charset=utf-8><title>map</title><style>{page.STYLE}{memmap.style()}</style>"
+            + memmap.component([("side 0", run), ("side 1", run)])
+            + memmap.script() + extra)
+
+
+def test_memmap_page_is_self_contained():
+    text = memmap_page()
+    assert not re.search(r"(src|href)=|https?://|@import|url\(", text)
+    data = json.loads(re.search(r"<script type=.application/json.>(.*?)</script>", text, re.S)[1])
+    assert len(data) == 2 and data[0]["frames"][1] == [2, "9:" + MIXED]
+    assert memmap.component([("side 0", records.parse("LAB end status=0"))]) == ""
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="no browser to look with")
+def test_memmap_in_a_browser(tmp_path):
+    """The slider moves both pictures, a block is told, and the canvas has colours."""
+    probe = """<script>
+    var m=memmaps[0],told=[];
+    [0,499,500,999,1000].forEach(function(v){m.slider.value=v;m.slider.dispatchEvent(new Event("input"));
+      told.push(m.panels.map(function(p){return p.at;}).join(""));});
+    m.panels[1].chosen=8;m.panels[1].draw();
+    var c=m.panels[0].canvas,d=c.getContext("2d").getImageData(0,0,c.width,c.height).data,seen={};
+    for(var i=0;i<d.length;i+=4)if(d[i+3]===255)seen[d[i]+","+d[i+1]+","+d[i+2]]=1;
+    document.title=told.join(" ")+"|"+m.panels[1].tell.textContent+"|"+Object.keys(seen).length;
+    </script>"""
+    path = tmp_path / "map.html"
+    path.write_text(memmap_page(probe))
+    run = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                          f"--user-data-dir={tmp_path}/profile", f"file://{path}"], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True, timeout=120)
+    at, told, colours = re.search(r"<title>(.*?)</title>", run.stdout)[1].split("|")
+    assert at == "00 00 11 11 22"
+    assert told == ("block 8 at 16 MiB, Unmovable: free ~256, files ~64, kernel ~128, pinned ~8 pages; "
+                    "largest free block: order 3")
+    assert int(colours) >= 3

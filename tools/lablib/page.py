@@ -1,9 +1,9 @@
-"""page: one self-contained HTML file: verdicts, tables, pictures, provenance. No network, no script;
-light and dark follow the reader's system, and it prints.
+"""page: one self-contained HTML file: verdicts, tables, pictures, provenance. No network; a script only
+moves the memory map (memmap.py). Light and dark follow the reader's system, and it prints.
 """
 import html
 
-from . import report, stats, svg
+from . import memmap, report, stats, svg
 from .claims import show
 
 STYLE = """
@@ -243,7 +243,7 @@ def render(doc, ident, figures, verdicts, results, conditions):
     out = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
            '<meta name="viewport" content="width=device-width,initial-scale=1">',
            '<meta name="color-scheme" content="light dark">',
-           f"<title>Lab {ident}: {esc(doc.TITLE)}</title><style>{STYLE}</style></head><body><main>",
+           f"<title>Lab {ident}: {esc(doc.TITLE)}</title><style>{STYLE}{memmap.style()}</style></head><body><main>",
            f'<p class="soft">Quire lab, document {ident}</p><h1>{esc(doc.TITLE)}</h1>',
            f'<p class="soft">{esc(doc.SUBTITLE)}</p>', score(verdicts, report.twins(results)),
            "<h2>What the document says, and what was seen</h2>", claims_table(verdicts, figures),
@@ -255,5 +255,6 @@ def render(doc, ident, figures, verdicts, results, conditions):
                     f'<p class="soft">Part {part}, {n} run{"s" * (n > 1)} a side. Time lines show the first '
                     "run of each side; the shaded part is the warm-up, which no figure contains.</p>",
                     part_charts(doc, figures, results, part), part_table(doc, figures, part)]
+    out.append(memmap.sections(results, [(p, report.part_name(doc, p)) for p in report.parts(figures)]))
     out += [law_section(doc, figures), provenance(doc, results, conditions), "</main></body></html>"]
     return "\n".join(out) + "\n"

@@ -28,6 +28,8 @@ class Run:
     end: dict = field(default_factory=dict)
     hist: dict = field(default_factory=dict)        # ticks -> how many
     series: list = field(default_factory=list)      # one dict per sample
+    mapzones: list = field(default_factory=list)    # the memory map: its zones,
+    maps: list = field(default_factory=list)        # and what changed, {"t": s, "b": "block:code,..."}
     unknown: list = field(default_factory=list)
 
     @property
@@ -65,6 +67,11 @@ def parse(text):
         elif kind == "hist":
             p = pairs(rest)
             run.hist[int(p["tick"])] = int(p["n"])
+        elif kind == "map":
+            p = pairs(rest)
+            run.maps.append({"t": float(p["t"]), "b": p["b"]})
+        elif kind == "mapzone":
+            run.mapzones.append({k: number(v) for k, v in pairs(rest).items()})
         elif kind == "series":
             run.series.append({k: number(v) for k, v in pairs(rest).items()})
         else:
