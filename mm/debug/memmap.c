@@ -4,10 +4,10 @@
  *
  * Problem: what a compaction or a reclaim does to memory shows in where things lie, not in sums.
  * Idea: walk the struct pages zone by zone, count each pageblock (pageclass.c) and print a line
- * (memline.c). Readers come several times a second, so nothing is locked, nothing is remembered, and
- * the text's length is estimated first: a buffer that is too small would mean a second walk.
- * Locking: none. Interrupts are never off; between two blocks others may run. Zones, spans and struct
- * pages are there for ever.
+ * (memline.c). Readers come several times a second, so nothing is locked, nothing is remembered,
+ * and the text's length is estimated first: a buffer that is too small would mean a second walk.
+ * Locking: none. Interrupts are never off; between two blocks others may run. Zones, spans and
+ * struct pages are there for ever.
  */
 #include "mm/debug/memmap.h"
 

@@ -14,9 +14,9 @@
  *
  * Races: the words are read one by one and may belong to two moments. An order read from a block
  * that was just taken is checked against alignment and range; nonsense counts as one frame. So each
- * frame is counted exactly once, as something it was or is about to be, and nothing is followed that
- * could go away: no pointer of a page is dereferenced.
- * Cost: about 12 instructions a page in runs, 70 where every page differs from the one before,
+ * frame is counted exactly once, as something it was or is about to be, and nothing is followed
+ * that could go away: no pointer of a page is dereferenced.
+ * Cost: about 12 instructions a page in runs, 60 where every page differs from the one before,
  * nearly none for free memory (docs/memmap.md has what was measured).
  */
 #include "mm/debug/pageclass.h"

@@ -81,7 +81,7 @@ KTEST(memmap, sums_are_the_counters)
 		u64 before;
 		u32 tries = 0;
 
-		/* Something may still be settling; a walk counts when no counter moved meanwhile. */
+		/* Something may still be settling: wanted is a walk in which no counter moved. */
 		do {
 			KT_ASSERT(tries++ < 20);
 			before = all_items(z);

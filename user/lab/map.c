@@ -8,10 +8,10 @@
  *	LAB mapzone id=1 node=0 name=DMA32 first=8 blocks=120
  *	LAB map t=1.500 b=17:M93000e0000,18:...
  *
- * A block is eleven characters: its type (U R M V I), the largest order of a free block in it (0-9, a;
- * - none), then nine counts, each one digit of 0-9 A-Z a-z _ - in eights of pages, rounded up: free,
- * programs (without shared memory), files, shared memory, dirty or written, kernel, reserved, huge,
- * pinned. tools/lablib/memmap.py reads them.
+ * A block is eleven characters: its type (U R M V I), the largest order of a free block in it (0-9,
+ * a; - none), then nine counts, each one digit of 0-9 A-Z a-z _ - in eights of pages, rounded up:
+ * free, programs (without shared memory), files, shared memory, dirty or written, kernel, reserved,
+ * huge, pinned. tools/lablib/memmap.py reads them.
  *
  * Looking costs (docs/memmap.md), in a process: it takes part in the load it shows.
  */

@@ -2,12 +2,14 @@
 /*
  * map.c - `quire map`: the memory map in the terminal.
  *
- *	quire map [-1] [-p] [FILE=path]		once; without colours when this is no terminal, or with -p
- *	quire map -l [SECONDS]			live, drawn anew every so often (0.5), until q or ^C
- *	quire map BLOCK				everything about one pageblock
+ *	quire map [-1] [-p]		once; without colours when this is no terminal, or with -p
+ *	quire map -l [SECONDS]		live, drawn anew every so often (0.5), until q or ^C
+ *	quire map BLOCK			everything about one pageblock
+ *	... -f FILE			of a saved map
  *
- * Live: arrows (or h j k l) choose a block, whose contents stand below the map; space stops and goes on;
- * + and - change the pace. The terminal is as it was when the program ends, however it ends.
+ * Live: arrows (or h j k l) choose a block, whose contents stand below the map; space stops and
+ * goes on; + and - change the pace. The terminal is as it was when the program ends, however it
+ * ends.
  */
 #include "mapdraw.h"
 #include <poll.h>

@@ -122,6 +122,7 @@ static int tint(char type)
 
 static void draw_cell(struct text *t, const struct cell *c, const struct view *v, int width)
 {
+	/* Full is seven eighths, too: a line of the background stays to be seen. */
 	static const char *const level[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "▇" };
 	unsigned long all = 0, used;
 	int g, height;
