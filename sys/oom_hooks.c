@@ -168,8 +168,25 @@ static struct process *worst_member_locked(struct process *head, struct claim *b
 	return best;
 }
 
+/* => proc->lock. Its address space, if every user of it is a thread of this process; else NULL. */
+static struct aspace *own_mm_locked(struct process *p)
+{
+	struct aspace *mm = NULL;
+	struct task *t;
+	int users = 0;
+
+	list_for_each_entry(t, &p->threads, thread_node) {
+		if (!t->thread.mm)
+			continue;
+		mm = t->thread.mm;
+		users++;
+	}
+	return mm && atomic_read(&mm->users) <= users ? mm : NULL;
+}
+
 static void mark_and_kill(struct process *p)
 {
+	struct aspace *mm;
 	struct task *t;
 
 	proc_lock(p);
@@ -178,6 +195,12 @@ static void mark_and_kill(struct process *p)
 		__atomic_fetch_or(&t->thread.flags, TF_OOM_VICTIM, __ATOMIC_SEQ_CST);
 	proc_unlock(p);
 	signal_kill_process(p);
+	/* Only now: nobody returns to the program any more. */
+	proc_lock(p);
+	mm = own_mm_locked(p);
+	if (mm)
+		oom_reap_later(mm);
+	proc_unlock(p);
 }
 
 /* => tree lock */

@@ -2,7 +2,8 @@
 /*
  * memhog - takes memory and touches it.
  *
- *	memhog SIZE [SECONDS]	SIZE like 64M, or `all`: until nothing is left (or until killed)
+ *	memhog SIZE [SECONDS [locked]]	SIZE like 64M, or `all`: until nothing is left (or until
+ *	killed); locked: mlockall before
  *
  * Prints how much it got. Each page gets a different first word, which is checked at the end.
  */
@@ -27,7 +28,7 @@ int main(int argc, char **argv)
 	char **chunks;
 
 	if (argc < 2) {
-		fprintf(stderr, "usage: memhog SIZE|all [SECONDS]\n");
+		fprintf(stderr, "usage: memhog SIZE|all [SECONDS [locked]]\n");
 		return 2;
 	}
 	want = strcmp(argv[1], "all") ? (number("memhog", argv[1]) + CHUNK - 1) / CHUNK : limit;
@@ -35,6 +36,8 @@ int main(int argc, char **argv)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (chunks == MAP_FAILED)
 		die("memhog: mmap");
+	if (argc > 3 && !strcmp(argv[3], "locked") && mlockall(MCL_CURRENT | MCL_FUTURE))
+		die("memhog: mlockall");
 	while (got < want && got < limit) {
 		char *p = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			       0);

@@ -20,6 +20,7 @@
 #include "mm/reclaim/events.h"
 #include "mm/reclaim/kswapd.h"
 #include "mm/reclaim/scan.h"
+#include "mm/reclaim/workingset.h"
 #include "mm/reclaim/throttle.h"
 #include "sched/sched.h"
 
@@ -84,7 +85,7 @@ static unsigned long reclaim(struct zonelist *zl, enum zone_type class, struct s
 	}
 	if (!sc->nr_reclaimed) {
 		/* Not a page: what other CPUs have not yet put on the lists, and every slab. */
-		lru_drain_all();
+		lru_drain_try();
 		sc->priority = 0;
 		shrink_zones(zl, class, sc);
 		if (!sc->nr_reclaimed && (sc->gfp & __GFP_FS))
@@ -174,5 +175,7 @@ void reclaim_init(void)
 {
 	pressure_ops = &pressure;
 	kswapd_start();
+	oom_init();
+	workingset_init();
 	reclaim_checks_init();
 }

@@ -1,0 +1,48 @@
+"""Memory full of what cannot be given back, and a slow disk beside a fast one: nobody burns the CPU,
+answers come promptly, and who has nothing to do with it is not disturbed.
+"""
+import re
+
+import pytest
+
+EXEMPT = "echo -1000 > /proc/self/oom_score_adj; "
+
+
+def times(text, name):
+    """Microseconds and statuses of `timed NAME...`."""
+    return [(int(us), int(status))
+            for us, status in re.findall(rf"^@time {name} (\d+) (\d+)$", text, re.M)]
+
+
+@pytest.mark.parametrize("kind,cpus", [("tmpfs", 1), ("tmpfs", 4), ("locked", 1), ("anon", 2)])
+def test_full_of_what_stays(boot, kind, cpus):
+    """No swap: kswapd rests, the shell works, greedy programs die at once, and memory comes back."""
+    run = boot(autorun=EXEMPT + f"/lab/mark full /lab/full {kind}; "
+               "/lab/mark vm cat /proc/vmstat", mem="128M", cpus=cpus, nodes=1)
+    text = run.section("full")
+    burnt, elapsed, failed = map(int, re.search(r"^work (\d+) (\d+) (\d+)$", text, re.M).groups())
+    assert elapsed >= 5000 and failed == 0
+    assert burnt * 20 < elapsed, f"kswapd ran {burnt} of {elapsed} ms"
+    hogs = times(text, r"hog\d")
+    assert len(hogs) == 5 and all(status == 128 for _, status in hogs)
+    assert max(us for us, _ in hogs) < 500_000
+    burnt, elapsed = map(int, re.search(r"^hogs (\d+) (\d+)$", text, re.M).groups())
+    assert burnt < 100
+    kills = int(re.search(r"^oom_kill (\d+)$", run.section("vm"), re.M)[1])
+    assert kills == 5 + (kind == "tmpfs")
+    if kind == "tmpfs":
+        (us, _), = times(text, "fill")
+        assert us < 2_000_000
+    before, after = (int(re.search(rf"^{word} (\d+)$", text, re.M)[1])
+                     for word in ("free", "after"))
+    assert before < 8000 and after > 100_000
+
+
+def test_nobody_to_kill(boot):
+    """A program that must not be killed takes all: one report, no panic, and the rest goes on."""
+    run = boot(autorun=EXEMPT + "(memhog all 1; echo hog $?) & sleep 3; "
+               "/lab/mark alive echo yes; killall -9 memhog; sleep 1; /lab/mark free free",
+               append="loglevel=6 seed=1", mem="128M", cpus=2, nodes=1)
+    assert run.section("alive").strip() == "yes"
+    assert run.text.count("no killable processes") == 1
+    assert int(run.section("free").split("Mem:")[1].split()[2]) > 100_000
