@@ -8,6 +8,7 @@
  *	quire show [DIR]	every file below /sys/kernel/quire (or DIR), with its first line
  *	quire counters [WORD]	the lines of /proc/vmstat that contain WORD
  *	quire map ...		the memory map, in colour and live (map.c)
+ *	quire latency ...	what woken threads waited for (latency.c)
  *	quire tsc		the time-stamp counter now
  *	quire settled [CMD...]	caches dropped, then free pages and every slab's objects: two calls
  *                                with
@@ -29,7 +30,8 @@ static const struct {
 } files[] = {
 	{ "/sys/kernel/tracing/irqsoff_report", "longest interrupts-off sections" },
 	{ "/sys/kernel/tracing/irqsoff_hist", "their lengths, a histogram per site" },
-	{ "/sys/kernel/tracing/current_tracer", "irqsoff, preemptoff, preemptirqsoff, nop" },
+	{ "/sys/kernel/tracing/current_tracer", "irqsoff, preemptoff, preemptirqsoff, wakeup, wakeup_rt, nop" },
+	{ "/sys/kernel/quire/sched/wakeup_latency", "waits of woken threads; quire latency" },
 	{ "/proc/buddyinfo", "free blocks by order" },
 	{ "/proc/pagetypeinfo", "the same by migrate type" },
 	{ "/proc/zoneinfo", "zones, watermarks, per-CPU lists" },
@@ -293,9 +295,12 @@ int main(int argc, char **argv)
 		return settled(argv + 2);
 	else if (!strcmp(argv[1], "map"))
 		return map_main(argc - 1, argv + 1);
+	else if (!strcmp(argv[1], "latency"))
+		return latency_main(argc - 1, argv + 1);
 	else {
 		fprintf(stderr, "usage: quire [switches | set NAME VALUE | show [DIR] | "
-				"counters [WORD] | map [-l] | tsc | settled [CMD...]]\n");
+				"counters [WORD] | map [-l] | latency [...] | tsc | "
+				"settled [CMD...]]\n");
 		return 2;
 	}
 	return 0;

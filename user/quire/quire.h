@@ -7,5 +7,7 @@
 
 /* `quire map ...`: => exit status */
 int map_main(int argc, char **argv);
+/* `quire latency ...` */
+int latency_main(int argc, char **argv);
 
 #endif
