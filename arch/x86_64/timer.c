@@ -15,6 +15,7 @@
 #include "boot/boot.h"
 #include "internal.h"
 #include "kernel/bug.h"
+#include "kernel/param.h"
 #include "kernel/printk.h"
 
 u64 tsc_khz = 1000000;
@@ -197,6 +198,27 @@ static void calibrate_alarm(void)
 	make_ratio(1000000, khz, &alarm_mult, &alarm_shift);
 }
 
+/*
+ * Turns of emulated CPUs. On a counted clock the emulator runs one CPU at a time, until the next
+ * timer of the machine is due: half a tick with two CPUs. While one runs, the others stand still, and
+ * what they should have done meanwhile is not done. A timer that rings more often, into nothing
+ * (channel 0 of the PIT, its line stays masked), makes the turns shorter.
+ */
+static u32 turn_us;
+BOOT_PARAM_UINT("turn_us", turn_us, 0, 50000,
+		"counted clock: emulated CPUs take turns of at most this (0: as timers come)");
+
+static void shorten_turns(void)
+{
+	u32 count = turn_us * 1193182 / 1000000;
+
+	if (!turn_us || !arch_clock_is_virtual)
+		return;
+	outb(0x34, 0x43); /* channel 0, rate generator */
+	outb(count, 0x40);
+	outb(count >> 8, 0x40);
+}
+
 void arch_timer_init(void)
 {
 	const char *source = calibrate();
@@ -205,6 +227,7 @@ void arch_timer_init(void)
 	calibrate_alarm();
 	irq_system_vector(VECTOR_TIMER, alarm_interrupt, "local timer");
 	timer_init_cpu();
+	shorten_turns();
 	pr_info("timer: TSC %llu.%03llu MHz from %s, alarm by %s",
 		(unsigned long long)tsc_khz / 1000, (unsigned long long)tsc_khz % 1000, source,
 		use_deadline ? "TSC deadline" : "APIC timer");

@@ -124,7 +124,7 @@ static struct page *try_reclaim(struct alloc_context *ac, gfp_t gfp, bool *progr
 	page = zonelist_get_page(ac);
 	if (page)
 		return page;
-	pcp_drain_all(); /* what came free may lie on lists, where it does not merge either */
+	pcp_drain_try(); /* what came free may lie on lists, where it does not merge either */
 	return zonelist_get_page(ac);
 }
 

@@ -51,14 +51,20 @@ void free_page_list(struct list_head *list);
 void free_frozen_page(struct page *page, unsigned int order);
 void *get_free_page(gfp_t gfp); /* kernel address of one page or NULL */
 void put_free_page(void *va);
-/* Empties this CPU's (all CPUs') per-CPU lists into the buddy. => may sleep for _all. */
 /*
  * Runs fn(arg) on every CPU, one after the other, by going there: no interrupt does long work for
  * us. => may sleep
  */
 void visit_cpus(void (*fn)(void *arg), void *arg);
+/*
+ * The same for work that serves everybody: nothing is done while another thread is on such a tour.
+ * Many threads that all want it would only wait for each other's CPUs.
+ */
+void visit_cpus_alone(void (*fn)(void *arg), void *arg);
+/* Empties this CPU's (all CPUs') per-CPU lists into the buddy. => may sleep for the last two */
 void pcp_drain_local(void);
 void pcp_drain_all(void);
+void pcp_drain_try(void); /* unless somebody is at it */
 
 unsigned long nr_free_pages(void);
 extern unsigned long totalram_pages; /* MemTotal */

@@ -326,6 +326,21 @@ void pcp_drain_all(void)
 	visit_cpus(drain_here, NULL);
 }
 
+void visit_cpus_alone(void (*fn)(void *arg), void *arg)
+{
+	static u32 on_tour;
+
+	if (READ_ONCE(on_tour) || xchg(&on_tour, 1))
+		return;
+	visit_cpus(fn, arg);
+	smp_store_release(&on_tour, 0);
+}
+
+void pcp_drain_try(void)
+{
+	visit_cpus_alone(drain_here, NULL);
+}
+
 /* ---- zone counters ---- */
 
 /* => preemption off */

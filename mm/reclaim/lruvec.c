@@ -132,6 +132,11 @@ void lru_drain_all(void)
 	visit_cpus(drain_here, NULL);
 }
 
+void lru_drain_try(void)
+{
+	visit_cpus_alone(drain_here, NULL);
+}
+
 /* A page without references out of its batch. false: it is on a list now. */
 static __always_inline bool leave_batch(struct page *page)
 {

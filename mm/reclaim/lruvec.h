@@ -59,9 +59,10 @@ void lru_putback(struct page *page); /* lru_add() and drops lru_isolate()'s refe
  * say; the references stay. => lru_lock
  */
 void lru_putback_locked(struct zone *zone, struct page **pages, u32 nr);
-/* Waiting additions onto their lists: this CPU's, every CPU's (may sleep). */
+/* Waiting additions onto their lists: this CPU's, every CPU's (these may sleep). */
 void lru_drain_local(void);
 void lru_drain_all(void);
+void lru_drain_try(void); /* unless somebody is at it */
 /* Validator. => NULL or what is wrong; looks at up to 32 pages of each list. */
 const char *lruvec_check(struct zone *zone);
 
