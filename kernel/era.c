@@ -28,6 +28,7 @@ static const struct era_row {
 	{ "scan_rules", { LEAVE, LEAVE, 1, 2, 2 } }, /* how many pages reclaim looks at */
 	{ "sched_autogroup", { 0, 1, 1, 1, 1 } },    /* a session weighs as much as one thread */
 	{ "dirtyable", { 0, 0, 1, 1, 1 } },	     /* which pages count as dirtyable memory */
+	{ "workingset", { 0, 0, 0, 1, 1 } },	     /* pages that come back soon start active */
 };
 
 static long chosen = LEAVE;

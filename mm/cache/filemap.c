@@ -113,6 +113,8 @@ static __always_inline ssize_t write_fresh(struct mapping *m, u64 pos, const voi
 	char *va;
 	int err;
 
+	if (shmem && unlikely(shmem_may_be_swapped(m)) && mapping_item(m, pos >> PAGE_SHIFT))
+		return -EEXIST; /* in swap, most likely: it comes back first */
 	page = alloc_page(m->gfp | __GFP_WRITE | (n < PAGE_SIZE ? __GFP_ZERO : 0));
 	if (!page)
 		return -ENOMEM;

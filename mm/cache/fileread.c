@@ -103,6 +103,11 @@ static __always_inline ssize_t do_read(struct mapping *m, struct ra_state *ra, u
 			if (IS_ERR(page))
 				return done ? (ssize_t)done : PTR_ERR(page);
 		}
+		if (unlikely(!page)) { /* a hole, or in swap */
+			page = shmem_missing(m, pos >> PAGE_SHIFT);
+			if (IS_ERR(page))
+				return done ? (ssize_t)done : PTR_ERR(page);
+		}
 		if (likely(page)) {
 			char *va = page_kmap(page);
 

@@ -81,9 +81,10 @@ struct mapping_ops {
 #define MAPF_STABLE BIT(3) /* a page under writeback may not be changed (checksums) */
 
 struct mapping {
-	struct xarray pages;	/* (t) index -> page */
-	spinlock_t lock;	/* RANK_MAPPING_TREE */
-	unsigned long nr_pages; /* (t) */
+	struct xarray pages;	 /* (t) index -> page, or value (internal.h) */
+	spinlock_t lock;	 /* RANK_MAPPING_TREE */
+	unsigned long nr_pages;	 /* (t) pages; SHMEM: those in swap too */
+	unsigned long nr_values; /* (t) values in the index; SHMEM: pages in swap */
 	/* file size in bytes; written under the owner's lock, read anywhere (READ_ONCE) */
 	u64 size;
 	const struct mapping_ops *ops;
@@ -101,8 +102,13 @@ struct mapping {
 	u32 nr_mmap_writable;	       /* (i) shared writable VMAs */
 	unsigned long writeback_index; /* range_cyclic goes on here */
 	errseq_t wb_err;	       /* told once to every open file */
-	/* every mapping whose clean pages can be dropped (not SHMEM); mappings_lock */
+	/*
+	 * every mapping whose clean pages can be dropped; mappings_lock. SHMEM: every one that ever
+	 * had a page in swap; mm/swap/shmem.c
+	 */
 	struct list_head all_node;
+	u32 unuse_pins; /* SHMEM: swapoff is at work on it: it must not go (mm/swap/shmem.c) */
+	bool going;	/* SHMEM: its owner waits for that */
 };
 
 /*
@@ -130,13 +136,15 @@ void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner,
 		  unsigned long flags);
 /* All pages gone, nobody maps it. */
 void mapping_destroy(struct mapping *m);
+/* Takes about nr index nodes away that hold nothing but traces of pages. => may sleep; how many */
+unsigned long mapping_forget_traces(unsigned long nr);
 
 /* mm/cache/pagecache.c. Pages returned hold a reference. */
 /* NULL when absent; lockless (RCU) */
 struct page *pagecache_find(struct mapping *m, unsigned long index);
 /*
  * The page, uptodate, not locked: read in, or (SHMEM) created zeroed when asked.
- * ERR_PTR(-ENOMEM/-EIO/-ENOSPC); NULL: a hole and not PCG_CREATE.
+ * ERR_PTR(-ENOMEM/-EIO/-ENOSPC); NULL: a hole and not PCG_CREATE. One that is in swap comes back.
  */
 struct page *pagecache_get(struct mapping *m, unsigned long index, unsigned int flags);
 #define PCG_CREATE 1u /* make holes into pages */
@@ -154,7 +162,7 @@ struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned
  */
 unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsigned int n,
 				  struct page **pages);
-/* 0, -EEXIST, -ENOMEM */
+/* A value of a SHMEM mapping counts as a page, that of a file gives way. 0, -EEXIST, -ENOMEM */
 int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp_t gfp);
 /* Its dirty state goes with it. => page locked, not mapped, not under writeback */
 void pagecache_remove(struct page *page);

@@ -11,11 +11,13 @@
  * Life of a page here:   alloc -> filled -> pagecache_add (visible) -> found, dirtied, mapped ...
  *                        -> pagecache_remove -> freed
  *
- * A page of a SHMEM mapping is filled before it becomes visible, so it is always uptodate. A page
- * of a file on a disk is added locked and not uptodate, then read; finders wait for the page lock.
+ * A page of a SHMEM mapping is filled before it becomes visible, so it is always uptodate, and
+ * dirty from birth: memory is its only place. Reclaim may move it to swap: then the slot holds a
+ * value (mm/swap/shmem.c) until somebody asks for the page. A page of a file on a disk is added
+ * locked and not uptodate, then read; finders wait for the page lock.
  *
  * Invariants: page->mapping == m and page->index == i exactly for the page in slot i; nr_pages =
- * number of slots.
+ * number of slots in use, nr_values of them by values, which for files are not counted as pages.
  * Locking: index and tags under mapping->lock with interrupts off (end of writeback clears tags in
  * an interrupt); each section handles one page. Lookups under RCU.
  */
@@ -24,6 +26,7 @@
 #include "mm/cache/wb.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/reclaim.h"
+#include "mm/swap/swap.h"
 
 void (*mapping_unmap_hook)(struct mapping *m, unsigned long first, unsigned long last, int cows);
 bool (*mapping_mkclean_hook)(struct page *page);
@@ -51,7 +54,7 @@ void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner,
 {
 	m->pages = (struct xarray){ NULL };
 	spin_lock_init(&m->lock, RANK_MAPPING_TREE, "mapping");
-	m->nr_pages = 0;
+	m->nr_pages = m->nr_values = 0;
 	m->size = 0;
 	m->ops = ops;
 	m->flags = flags;
@@ -68,6 +71,8 @@ void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner,
 	m->writeback_index = 0;
 	m->wb_err = 0;
 	list_init(&m->all_node);
+	m->unuse_pins = 0;
+	m->going = false;
 	if (!(flags & MAPF_SHMEM)) {
 		mutex_lock(&mappings_lock);
 		list_add_tail(&m->all_node, &mappings);
@@ -75,9 +80,23 @@ void mapping_init(struct mapping *m, const struct mapping_ops *ops, void *owner,
 	}
 }
 
+/* Its index goes with all traces in it. => m->lock */
+static void mapping_forget(struct mapping *m)
+{
+	u32 nodes = m->pages.value_nodes;
+
+	m->pages.value_nodes = 0;
+	mapping_note_traces(m, nodes);
+}
+
 void mapping_destroy(struct mapping *m)
 {
-	if (!list_empty(&m->all_node)) {
+	unsigned long flags;
+
+	if (mapping_is_shmem(m)) {
+		if (m->nr_pages || !list_empty(&m->all_node))
+			shmem_forget_mapping(m);
+	} else {
 		mutex_lock(&mappings_lock);
 		list_del_init(&m->all_node);
 		mutex_unlock(&mappings_lock);
@@ -85,6 +104,10 @@ void mapping_destroy(struct mapping *m)
 	if (m->nr_pages)
 		pagecache_truncate(m, 0);
 	ASSERT(!mapping_mapped(m));
+	/* Reclaim may have taken the last page and not have left the lock yet. */
+	spin_lock_irqsave_l(&m->lock, flags, "mapping_destroy");
+	mapping_forget(m);
+	spin_unlock_irqrestore_l(&m->lock, flags, "mapping_destroy");
 	xa_destroy(&m->pages);
 }
 
@@ -103,6 +126,10 @@ unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsign
 
 		if (!page)
 			continue;
+		if (unlikely(xa_is_value(page))) {
+			pages[i] = NULL;
+			continue;
+		}
 		if (unlikely(!page_get_unless_zero(page))) {
 			pages[i] = NULL;
 		} else if (unlikely(READ_ONCE(page->mapping) != m ||
@@ -115,8 +142,27 @@ unsigned int pagecache_find_batch(struct mapping *m, unsigned long index, unsign
 	return n;
 }
 
+/* *trace: what reclaim left at the place. => m->lock */
+static inline int store_locked(struct mapping *m, unsigned long index, struct page *page,
+			       void **trace)
+{
+	u32 nodes = m->pages.value_nodes;
+	int err = xa_store(&m->pages, index, page, GFP_NOWAIT | __GFP_NOWARN);
+
+	if (unlikely(err == -EEXIST) && !mapping_is_shmem(m) &&
+	    xa_is_value(xa_load(&m->pages, index))) {
+		*trace = xa_replace(&m->pages, index, page);
+		m->nr_values--;
+		err = 0;
+	}
+	m->nr_pages += !err;
+	mapping_note_traces(m, nodes);
+	return err;
+}
+
 int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp_t gfp)
 {
+	void *trace = NULL;
 	unsigned long flags;
 	int err;
 
@@ -129,8 +175,7 @@ int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp
 		struct xa_node *spare;
 
 		spin_lock_irqsave_l(&m->lock, flags, "pagecache_add");
-		err = xa_store(&m->pages, index, page, GFP_NOWAIT | __GFP_NOWARN);
-		m->nr_pages += !err;
+		err = store_locked(m, index, page, &trace);
 		spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_add");
 		if (likely(err != -ENOMEM))
 			break;
@@ -146,6 +191,8 @@ int pagecache_add(struct mapping *m, unsigned long index, struct page *page, gfp
 		page_put(page);
 		return err;
 	}
+	if (unlikely(trace))
+		workingset_refault(page, trace);
 	if (mapping_is_shmem(m))
 		mod_lruvec_state_pair(page, NR_FILE_PAGES, NR_SHMEM, 1);
 	else
@@ -173,9 +220,12 @@ void pagecache_remove(struct page *page)
 	struct mapping *m = page->mapping;
 	unsigned long flags;
 	bool dirty;
+	u32 nodes;
 
 	spin_lock_irqsave_l(&m->lock, flags, "pagecache_remove");
+	nodes = m->pages.value_nodes;
 	xa_erase(&m->pages, page->index);
+	mapping_note_traces(m, nodes);
 	m->nr_pages--;
 	dirty = page_test(page, PG_dirty) && page_test_and_clear(page, PG_dirty);
 	WRITE_ONCE(page->mapping, NULL);
@@ -186,11 +236,14 @@ void pagecache_remove(struct page *page)
 
 /*
  * Nobody may find the page and write into it between the look at its count and its removal: the
- * count is frozen at zero meanwhile, under the lock so that no finder spins for long.
+ * count is frozen at zero meanwhile, under the lock so that no finder spins for long. Once the index
+ * is empty the mapping may go: who has PG_private pages outlives them.
  */
-bool mapping_remove_unused(struct mapping *m, struct page *page)
+static bool remove_unused(struct mapping *m, struct page *page, bool leave_trace)
 {
 	unsigned long flags;
+	void *trace;
+	u32 nodes;
 
 	if (page_test(page, PG_dirty) || page_test(page, PG_writeback) || page_mapped(page) ||
 	    atomic_read(&page->refs) != 2)
@@ -205,13 +258,29 @@ bool mapping_remove_unused(struct mapping *m, struct page *page)
 		spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_remove");
 		return false;
 	}
-	xa_erase(&m->pages, page->index);
+	trace = leave_trace ? workingset_eviction(page) : NULL;
+	nodes = m->pages.value_nodes;
+	if (trace) {
+		xa_replace(&m->pages, page->index, trace);
+		m->nr_values++;
+	} else {
+		xa_erase(&m->pages, page->index);
+	}
+	mapping_note_traces(m, nodes);
 	m->nr_pages--;
 	WRITE_ONCE(page->mapping, NULL);
 	page_ref_unfreeze(page, 1);
 	spin_unlock_irqrestore_l(&m->lock, flags, "pagecache_remove");
-	left_index(m, page, false);
+	if (unlikely(page_test(page, PG_private)))
+		left_index(m, page, false);
+	else
+		mod_lruvec_state(page, NR_FILE_PAGES, -1);
 	return true;
+}
+
+bool mapping_remove_unused(struct mapping *m, struct page *page)
+{
+	return remove_unused(m, page, false);
 }
 
 /*
@@ -278,7 +347,7 @@ static struct page *shmem_make(struct mapping *m, unsigned long index, struct pa
 		mapping_charge(m, -1);
 		return ERR_PTR(-ENOMEM);
 	}
-	page->flags |= BIT(PG_uptodate) | BIT(PG_homed); /* memory is its home */
+	page->flags |= BIT(PG_uptodate) | BIT(PG_homed) | BIT(PG_dirty); /* memory is its home */
 	err = pagecache_add(m, index, page, m->gfp);
 	if (!err)
 		return page;
@@ -346,6 +415,38 @@ static struct page *page_settle(struct mapping *m, struct page *page, unsigned i
 	}
 }
 
+/* A page that was in swap is counted as a fault that had to read, when it was a fault. */
+static noinline struct page *shmem_back(struct mapping *m, unsigned long index, void *value,
+					bool fault)
+{
+	bool major = false;
+	struct page *page = shmem_swap_in(m, index, value, &major);
+
+	if (fault && major) {
+		current->maj_flt++;
+		current->min_flt--; /* counted when it began */
+		count_vm_event(PGMAJFAULT);
+	}
+	return page;
+}
+
+/* ERR_PTR(-EEXIST): there is one by now, or was: look again. */
+static struct page *shmem_absent(struct mapping *m, unsigned long index, unsigned int flags,
+				 struct page **fresh)
+{
+	void *item = unlikely(shmem_may_be_swapped(m)) ? mapping_item(m, index) : NULL;
+
+	if (unlikely(item))
+		return xa_is_value(item) ? shmem_back(m, index, item, fresh != NULL)
+					 : ERR_PTR(-EEXIST);
+	return flags & PCG_CREATE ? shmem_make(m, index, fresh) : NULL;
+}
+
+struct page *shmem_missing(struct mapping *m, unsigned long index)
+{
+	return shmem_may_be_swapped(m) ? pagecache_get(m, index, 0) : NULL;
+}
+
 struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned int flags,
 				struct page **fresh)
 {
@@ -353,13 +454,10 @@ struct page *pagecache_get_with(struct mapping *m, unsigned long index, unsigned
 		struct page *page = mapping_find_get(m, index);
 
 		if (!page) {
-			if (mapping_is_shmem(m)) {
-				if (!(flags & PCG_CREATE))
-					return NULL;
-				page = shmem_make(m, index, fresh);
-			} else {
-				page = file_make(m, index, flags);
-			}
+			page = mapping_is_shmem(m) ? shmem_absent(m, index, flags, fresh)
+						   : file_make(m, index, flags);
+			if (!page)
+				return NULL;
 			if (IS_ERR(page)) {
 				if (PTR_ERR(page) == -EEXIST)
 					continue;
@@ -386,7 +484,7 @@ u64 pagecache_seek(struct mapping *m, u64 pos, bool hole)
 
 	if (!mapping_is_shmem(m))
 		return hole ? size : pos;
-	if (!hole) {
+	if (!hole) { /* a value is data: a page in swap */
 		void *item;
 
 		rcu_read_lock();
@@ -426,7 +524,7 @@ static bool reclaim_drop(struct page *page)
 	struct mapping *m = page->mapping;
 
 	return m && !page_test(page, PG_anon) && !mapping_is_shmem(m) &&
-	       mapping_remove_unused(m, page);
+	       remove_unused(m, page, true);
 }
 
 /* Pages of [first, last] that can go, go. *stayed counts the others. */
@@ -484,19 +582,73 @@ unsigned long pagecache_drop_clean(void)
 	return freed;
 }
 
+/* One node of a file's index, from *index on. => 1 if it went */
+static unsigned long forget_node(struct mapping *m, unsigned long *index)
+{
+	unsigned long flags;
+	unsigned int n;
+	u32 nodes;
+
+	spin_lock_irqsave_l(&m->lock, flags, "forget_traces");
+	nodes = m->pages.value_nodes;
+	n = xa_forget_values(&m->pages, index);
+	m->nr_values -= n;
+	mapping_note_traces(m, nodes);
+	spin_unlock_irqrestore_l(&m->lock, flags, "forget_traces");
+	return n != 0;
+}
+
+/* Round the files: each call goes on where the last one ended. */
+unsigned long mapping_forget_traces(unsigned long nr)
+{
+	unsigned long gone = 0, files = 0;
+	struct mapping *m, *first = NULL;
+
+	if (!mutex_trylock(&mappings_lock))
+		return 0;
+	while (gone < nr && !list_empty(&mappings)) {
+		m = list_first_entry(&mappings, struct mapping, all_node);
+		if (m == first)
+			break; /* once round */
+		if (!first)
+			first = m;
+		list_move_tail(&m->all_node, &mappings);
+		if (READ_ONCE(m->pages.value_nodes)) {
+			unsigned long index = 0;
+
+			do {
+				gone += forget_node(m, &index);
+				cond_resched();
+			} while (index && gone < nr);
+		}
+		if (!(++files % 64))
+			cond_resched();
+	}
+	mutex_unlock(&mappings_lock);
+	return gone;
+}
+
 bool mapping_check(struct mapping *m)
 {
-	unsigned long index = 0, n = 0;
+	unsigned long index = 0, pages = 0, values = 0;
 	struct page *page;
 
-	if (xa_check(&m->pages) != (long)m->nr_pages)
+	if (xa_check(&m->pages) != (long)(m->nr_pages + (mapping_is_shmem(m) ? 0 : m->nr_values)))
 		return false;
 	while ((page = xa_find(&m->pages, &index, ~0ul))) {
-		if (page->mapping != m || page->index != index || atomic_read(&page->refs) < 1)
+		if (xa_is_value(page)) {
+			if (mapping_is_shmem(m) &&
+			    swap_count((swp_entry_t){ xa_to_value(page) }) != 1)
+				return false;
+			values++;
+		} else if (page->mapping != m || page->index != index ||
+			   atomic_read(&page->refs) < 1) {
 			return false;
-		n++;
+		} else {
+			pages++;
+		}
 		if (!++index)
 			break;
 	}
-	return n == m->nr_pages;
+	return values == m->nr_values && pages == m->nr_pages - (mapping_is_shmem(m) ? values : 0);
 }

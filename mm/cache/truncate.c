@@ -17,7 +17,8 @@
  * Faults hold truncate_lock shared from their look at the size until the entry is in the table.
  * Writers are kept out by the owner's lock. A hole (punch) is the same without 1: a fault after it
  * makes a new page of zeros. A page under writeback is waited for: the device reads it. Pages go in
- * batches of 16: each is locked alone, the index lock is held for one page at a time.
+ * batches of 16: each is locked alone, the index lock is held for one page at a time. A page in swap
+ * goes with its slot.
  *
  * A file system on a disk holds truncate_lock itself (the _locked forms) until it has freed the
  * blocks: a fault in between would read them once more.
@@ -28,6 +29,8 @@
 #include "mm/cache/writeback.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
+#include "mm/swap/swap.h"
+#include "sched/sched.h"
 
 #define TRUNC_BATCH 16
 
@@ -58,15 +61,43 @@ static void zero_bytes(struct page *page, unsigned int off, unsigned int end)
 }
 
 /*
+ * The page at index if there is one, in memory or in swap: it is to be zeroed in part, and has to
+ * come back for that. What swap lost is a hole from now on. NULL: none
+ */
+static struct page *shmem_partial(struct mapping *m, unsigned long index)
+{
+	struct page *page;
+
+	for (;;) {
+		void *item;
+
+		page = mapping_find_get(m, index);
+		if (!page)
+			page = shmem_missing(m, index);
+		item = PTR_ERR(page) == -EIO ? mapping_item(m, index) : NULL;
+		if (xa_is_value(item) && shmem_forget(m, index, item))
+			mapping_charge(m, -1);
+		if (PTR_ERR(page) != -ENOMEM || fatal_signal_pending())
+			return IS_ERR(page) ? NULL : page;
+		sched_yield(); /* others give memory back */
+	}
+}
+
+/*
  * Zeroes bytes [from, to) of one page, if it is cached (or, on a disk, exists). Blocks there may be
  * freed next: the page asks for a home again. => truncate_lock held exclusively
  */
 static void zero_partial(struct mapping *m, u64 from, u64 to)
 {
-	unsigned int flags = mapping_is_shmem(m) || !m->ops || !m->ops->read_page ? 0 : PCG_CREATE;
-	struct page *page = flags ? pagecache_get(m, from >> PAGE_SHIFT, flags)
-				  : mapping_find_get(m, from >> PAGE_SHIFT);
 	unsigned int off = offset_in_page(from);
+	struct page *page;
+
+	if (mapping_is_shmem(m))
+		page = shmem_partial(m, from >> PAGE_SHIFT);
+	else if (m->ops && m->ops->read_page)
+		page = pagecache_get(m, from >> PAGE_SHIFT, PCG_CREATE);
+	else
+		page = mapping_find_get(m, from >> PAGE_SHIFT);
 
 	if (IS_ERR_OR_NULL(page))
 		return;
@@ -91,7 +122,8 @@ void pagecache_zero_tail(struct mapping *m)
 
 	if (!offset_in_page(size))
 		return;
-	page = mapping_find_get(m, size >> PAGE_SHIFT);
+	page = mapping_is_shmem(m) ? shmem_partial(m, size >> PAGE_SHIFT)
+				   : mapping_find_get(m, size >> PAGE_SHIFT);
 	if (!page)
 		return;
 	page_lock(page);
@@ -109,9 +141,12 @@ void pagecache_extend(struct mapping *m, u64 size)
 	WRITE_ONCE(m->size, size);
 }
 
-/* The next pages at or after *index, referenced; *index moves behind the last. */
+/*
+ * The next pages at or after *index, referenced; *index moves behind the last. None, but *value:
+ * that is what *index holds.
+ */
 static unsigned int next_batch(struct mapping *m, unsigned long *index, unsigned long last,
-			       struct page **pages)
+			       struct page **pages, void **value)
 {
 	unsigned int n = 0;
 
@@ -121,6 +156,10 @@ static unsigned int next_batch(struct mapping *m, unsigned long *index, unsigned
 
 		if (!page) {
 			*index = last;
+			break;
+		}
+		if (unlikely(xa_is_value(page))) {
+			*value = n ? NULL : page;
 			break;
 		}
 		if (page_get_unless_zero(page))
@@ -148,6 +187,25 @@ static void remove_page(struct mapping *m, struct page *page, unsigned long *rem
 	page_unlock(page);
 }
 
+/* Something other than a page in memory leaves the index. How many pages the file has less. */
+static unsigned int forget_value(struct mapping *m, unsigned long index, void *value)
+{
+	unsigned long flags;
+	u32 nodes;
+
+	if (mapping_is_shmem(m))
+		return shmem_forget(m, index, value);
+	spin_lock_irqsave_l(&m->lock, flags, "forget_value");
+	nodes = m->pages.value_nodes;
+	if (xa_load(&m->pages, index) == value) {
+		xa_erase(&m->pages, index);
+		m->nr_values--;
+	}
+	mapping_note_traces(m, nodes);
+	spin_unlock_irqrestore_l(&m->lock, flags, "forget_value");
+	return 0;
+}
+
 /* => truncate_lock held exclusively, PTEs gone */
 static void remove_range(struct mapping *m, unsigned long first, unsigned long last)
 {
@@ -155,8 +213,14 @@ static void remove_range(struct mapping *m, unsigned long first, unsigned long l
 	unsigned long index = first, removed = 0;
 
 	for (;;) {
-		unsigned int n = next_batch(m, &index, last, pages);
+		void *value = NULL;
+		unsigned int n = next_batch(m, &index, last, pages, &value);
 
+		if (unlikely(value)) {
+			removed += forget_value(m, index, value);
+			cond_resched();
+			continue;
+		}
 		if (!n) {
 			unsigned long again = first;
 			void *left;

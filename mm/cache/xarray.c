@@ -13,7 +13,7 @@
  * per slot: "something below is tagged".
  *
  * Invariants: count = used slots, > 0 for every linked node; a tag bit of an inner slot is set
- * exactly when the child has a bit of that tag.
+ * exactly when the child has a bit of that tag; a value (bit 0) has none.
  * Locking: writers hold the owner's lock. Readers hold rcu_read_lock: nodes are freed after a grace
  * period, and slots are single pointers written with release order.
  * Source: the radix tree of [Morrison68], in the 64-way form common in kernels.
@@ -33,6 +33,7 @@ struct xa_node {
 	u8 shift;  /* of the index bits that pick a slot here */
 	u8 offset; /* slot in the parent */
 	u8 count;  /* used slots */
+	u8 values; /* lowest nodes: of these, values */
 	struct xa_node *parent;
 	u64 tags[XA_NR_TAGS];
 	void *slots[XA_SLOTS];
@@ -90,7 +91,7 @@ static __always_inline struct xa_node *xa_leaf(const struct xarray *xa, unsigned
 	if (!node)
 		return NULL;
 	shift = node->shift;
-	if (unlikely(index > xa_max_index(shift)))
+	if (unlikely(index >> shift > XA_MASK))
 		return NULL;
 	while (shift) {
 		node = rcu_dereference(node->slots[(index >> shift) & XA_MASK]);
@@ -231,6 +232,19 @@ static void xa_trim(struct xarray *xa, struct xa_node *node)
 	}
 }
 
+/* Did the node hold values alone before one more item came? */
+static bool only_values_but_one(const struct xa_node *leaf)
+{
+	return leaf->count > 1 && leaf->values == leaf->count - 1;
+}
+
+/* The node has n values more; before: it held values alone. => count is right already */
+static void count_values(struct xarray *xa, struct xa_node *leaf, bool before, int n)
+{
+	leaf->values = (u8)(leaf->values + n);
+	xa->value_nodes += (leaf->count && leaf->values == leaf->count) - before;
+}
+
 int xa_store(struct xarray *xa, unsigned long index, void *item, gfp_t gfp)
 {
 	struct xa_node *leaf = xa_leaf(xa, index);
@@ -245,21 +259,10 @@ int xa_store(struct xarray *xa, unsigned long index, void *item, gfp_t gfp)
 	if (leaf->slots[off])
 		return -EEXIST;
 	leaf->count++;
+	if (unlikely(leaf->values || xa_is_value(item)))
+		count_values(xa, leaf, only_values_but_one(leaf), xa_is_value(item));
 	rcu_assign_pointer(leaf->slots[off], item);
 	return 0;
-}
-
-void *xa_replace(struct xarray *xa, unsigned long index, void *item)
-{
-	struct xa_node *leaf = xa_leaf(xa, index);
-	void *old;
-
-	if (!leaf)
-		return NULL;
-	old = leaf->slots[index & XA_MASK];
-	if (old)
-		rcu_assign_pointer(leaf->slots[index & XA_MASK], item);
-	return old;
 }
 
 /* Clears a slot's tag and, where a node loses its last one, the bit above it. */
@@ -271,6 +274,26 @@ static void xa_untag(struct xa_node *node, unsigned int off, enum xa_tag tag)
 			return;
 		off = node->offset;
 	}
+}
+
+void *xa_replace(struct xarray *xa, unsigned long index, void *item)
+{
+	struct xa_node *leaf = xa_leaf(xa, index);
+	unsigned int off = index & XA_MASK;
+	void *old;
+
+	ASSERT(item);
+	if (!leaf)
+		return NULL;
+	old = leaf->slots[off];
+	if (!old)
+		return NULL;
+	for (int t = 0; xa_is_value(item) && t < XA_NR_TAGS; t++)
+		xa_untag(leaf, off, t);
+	count_values(xa, leaf, leaf->values == leaf->count,
+		     (int)xa_is_value(item) - (int)xa_is_value(old));
+	rcu_assign_pointer(leaf->slots[off], item);
+	return old;
 }
 
 void *xa_erase(struct xarray *xa, unsigned long index)
@@ -285,9 +308,40 @@ void *xa_erase(struct xarray *xa, unsigned long index)
 		if (unlikely(leaf->tags[t] & BIT(off)))
 			xa_untag(leaf, off, t);
 	WRITE_ONCE(leaf->slots[off], NULL);
-	if (!--leaf->count)
+	leaf->count--;
+	if (unlikely(leaf->values))
+		count_values(xa, leaf, leaf->values == leaf->count + 1, -(int)xa_is_value(item));
+	if (!leaf->count)
 		xa_trim(xa, leaf);
 	return item;
+}
+
+unsigned int xa_forget_values(struct xarray *xa, unsigned long *index)
+{
+	for (unsigned int looked = 0; looked < XA_FORGET_NODES; looked++) {
+		struct xa_node *leaf;
+		unsigned int n;
+
+		if (!xa_find(xa, index, ~0ul)) {
+			*index = 0;
+			return 0;
+		}
+		leaf = xa_leaf(xa, *index);
+		*index = (*index | XA_MASK) + 1; /* 0 behind the last */
+		if (leaf->values != leaf->count) {
+			if (!*index)
+				return 0;
+			continue;
+		}
+		for (unsigned int i = 0; i < XA_SLOTS; i++)
+			WRITE_ONCE(leaf->slots[i], NULL);
+		n = leaf->count;
+		leaf->count = leaf->values = 0;
+		xa->value_nodes--;
+		xa_trim(xa, leaf);
+		return n;
+	}
+	return 0;
 }
 
 void xa_set_tag(struct xarray *xa, unsigned long index, enum xa_tag tag)
@@ -295,7 +349,7 @@ void xa_set_tag(struct xarray *xa, unsigned long index, enum xa_tag tag)
 	struct xa_node *node = xa_leaf(xa, index);
 	unsigned int off = index & XA_MASK;
 
-	if (!node || !node->slots[off])
+	if (!node || !node->slots[off] || xa_is_value(node->slots[off]))
 		return;
 	for (; node && !(node->tags[tag] & BIT(off)); off = node->offset, node = node->parent)
 		node->tags[tag] |= BIT(off);
@@ -440,7 +494,7 @@ void xa_destroy(struct xarray *xa)
 static long xa_check_node(const struct xa_node *node, const struct xa_node *parent,
 			  unsigned int off)
 {
-	unsigned int used = 0;
+	unsigned int used = 0, values = 0;
 	long items = 0;
 
 	if (node->parent != parent ||
@@ -458,6 +512,10 @@ static long xa_check_node(const struct xa_node *node, const struct xa_node *pare
 		}
 		used++;
 		if (!node->shift) {
+			for (int t = 0; xa_is_value(child) && t < XA_NR_TAGS; t++)
+				if (node->tags[t] & BIT(i))
+					return -1;
+			values += xa_is_value(child);
 			items++;
 			continue;
 		}
@@ -469,7 +527,7 @@ static long xa_check_node(const struct xa_node *node, const struct xa_node *pare
 			return -1;
 		items += below;
 	}
-	return used == node->count && used ? items : -1;
+	return used == node->count && used && values == node->values ? items : -1;
 }
 
 long xa_check(const struct xarray *xa)

@@ -4,6 +4,9 @@
  * RCU, changes under the owner's lock. Nodes come from a slab; xa_store may return -ENOMEM with
  * GFP_NOWAIT, callers then allocate a node outside the lock (xa_node_alloc), hand it in under the
  * lock (xa_add_spare) and try again.
+ *
+ * An item is a pointer or a value: a number of 63 bits, told apart by bit 0. All functions here
+ * treat both alike, except that a value has no tags; what a value means is the owner's affair.
  */
 #ifndef MM_CACHE_XARRAY_H
 #define MM_CACHE_XARRAY_H
@@ -12,9 +15,22 @@
 
 enum xa_tag { XA_DIRTY, XA_WRITEBACK, XA_TOWRITE, XA_NR_TAGS };
 struct xa_node;
+static inline bool xa_is_value(const void *item)
+{
+	return (unsigned long)item & 1;
+}
+static inline void *xa_mk_value(unsigned long v)
+{
+	return (void *)(v << 1 | 1);
+}
+static inline unsigned long xa_to_value(const void *item)
+{
+	return (unsigned long)item >> 1;
+}
 struct xarray {
 	struct xa_node *root;  /* or NULL */
 	u32 height;	       /* 0 = empty */
+	u32 value_nodes;       /* lowest nodes that hold values alone */
 	struct xa_node *spare; /* nodes set aside for the next store, linked by parent */
 };
 void *xa_load(const struct xarray *xa, unsigned long index); /* => RCU or lock */
@@ -26,7 +42,7 @@ unsigned int xa_load_batch(const struct xarray *xa, unsigned long index, unsigne
 			   void **items);
 /* 0, -EEXIST, -ENOMEM; => lock */
 int xa_store(struct xarray *xa, unsigned long index, void *item, gfp_t gfp);
-/* old item; slot must exist */
+/* The item before; NULL: the slot is empty, and stays so. A value in a page's place has no tags. */
 void *xa_replace(struct xarray *xa, unsigned long index, void *item);
 void *xa_erase(struct xarray *xa, unsigned long index); /* the item or NULL */
 void xa_set_tag(struct xarray *xa, unsigned long index, enum xa_tag tag);
@@ -45,6 +61,13 @@ void *xa_find_tag(const struct xarray *xa, unsigned long *index, unsigned long l
 		  enum xa_tag tag);
 struct xa_node *xa_node_alloc(gfp_t gfp);		    /* NULL when out of memory */
 void xa_add_spare(struct xarray *xa, struct xa_node *node); /* => lock; takes node over */
+/*
+ * Looks at up to XA_FORGET_NODES lowest nodes from *index on for one that holds values alone, and
+ * empties it: how many values went, 0: none of these. *index moves behind what was looked at, to 0 at
+ * the end. => lock
+ */
+#define XA_FORGET_NODES 16u
+unsigned int xa_forget_values(struct xarray *xa, unsigned long *index);
 /*
  * Frees the spare nodes (and, were there any, the rest): the array is empty afterwards. => nobody
  * else sees it

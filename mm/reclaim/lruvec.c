@@ -27,6 +27,7 @@
 #include "mm/reclaim/lruvec.h"
 
 #include "kernel/preempt.h"
+#include "mm/reclaim/workingset.h"
 
 struct lru_batch {
 	u32 nr;
@@ -229,10 +230,13 @@ void lru_deactivate(struct page *page)
 
 void page_mark_accessed(struct page *page)
 {
-	if (!page_test(page, PG_referenced))
+	if (!page_test(page, PG_referenced)) {
 		page_set(page, PG_referenced);
-	else if (!page_test(page, PG_active) && !page_test(page, PG_unevictable))
+	} else if (!page_test(page, PG_active) && !page_test(page, PG_unevictable)) {
 		lru_activate(page);
+		if (!page_test(page, PG_swapbacked))
+			workingset_activation(page);
+	}
 }
 
 void lru_make_unevictable(struct page *page)

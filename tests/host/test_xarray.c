@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // SOURCES: mm/cache/xarray.c
-/* test_xarray.c - the page cache's index against a plain list of what it should hold. */
+/*
+ * test_xarray.c - the page cache's index against a plain list of what it should hold: pointers, and
+ * values, which have no tags.
+ */
 #include "host.h"
 #include "kernel/rcu.h"
 #include "lib/errno.h"
@@ -160,7 +163,7 @@ HOST_TEST(xarray_model)
 				break;
 			case 3:
 				xa_set_tag(&xa, index, tag);
-				if (at >= 0)
+				if (at >= 0 && !xa_is_value(m.item[at]))
 					m.tags[at] |= 1u << tag;
 				break;
 			case 4:
@@ -172,6 +175,8 @@ HOST_TEST(xarray_model)
 				CHECK(xa_replace(&xa, index, item) == (at < 0 ? NULL : m.item[at]));
 				if (at >= 0)
 					m.item[at] = item;
+				if (at >= 0 && xa_is_value(item))
+					m.tags[at] = 0;
 				CHECK_EQ(xa_get_tag(&xa, index, tag),
 					 at >= 0 && m.tags[at] & 1u << tag);
 				break;
@@ -183,6 +188,46 @@ HOST_TEST(xarray_model)
 		xa_destroy(&xa);
 		CHECK_EQ(live, 0);
 	}
+}
+
+/* A page leaves for a value and comes back: nothing is allocated, nothing else moves. */
+HOST_TEST(xarray_values)
+{
+	struct xarray xa = { NULL };
+	static long pages[300];
+	unsigned long at = 0;
+	int nodes;
+
+	xa_init_cache();
+	CHECK_EQ(xa_to_value(xa_mk_value(~0ul >> 1)), ~0ul >> 1);
+	CHECK(xa_is_value(xa_mk_value(0)) && !xa_is_value(&pages[1]) && !xa_is_value(NULL));
+	for (unsigned long i = 0; i < 300; i++)
+		CHECK_EQ(xa_store(&xa, i * 7, &pages[i], 0), 0);
+	for (unsigned long i = 0; i < 300; i += 2)
+		xa_set_tag(&xa, i * 7, XA_DIRTY);
+	nodes = live;
+	budget = 0;
+	for (unsigned long i = 0; i < 300; i += 2)
+		CHECK(xa_replace(&xa, i * 7, xa_mk_value(i)) == &pages[i]);
+	CHECK_EQ(xa_check(&xa), 300);
+	CHECK(!xa_tagged(&xa, XA_DIRTY));
+	CHECK(!xa_replace(&xa, 1, xa_mk_value(1)) && !xa_load(&xa, 1));
+	CHECK_EQ(xa_store(&xa, 14, &pages[0], 0), -EEXIST);
+	for (unsigned long i = 0; i < 300; i++, at++) {
+		CHECK(xa_find(&xa, &at, ~0ul) == (i % 2 ? (void *)&pages[i] : xa_mk_value(i)));
+		CHECK_EQ(at, i * 7);
+		xa_set_tag(&xa, at, XA_DIRTY);
+		CHECK_EQ(xa_get_tag(&xa, at, XA_DIRTY), i % 2);
+	}
+	for (unsigned long i = 0; i < 300; i += 2)
+		CHECK(xa_replace(&xa, i * 7, &pages[i]) == xa_mk_value(i));
+	CHECK_EQ(live, nodes);
+	for (unsigned long i = 0; i < 300; i++)
+		CHECK(xa_erase(&xa, i * 7) == &pages[i]);
+	CHECK_EQ(xa_check(&xa), 0);
+	budget = -1;
+	xa_destroy(&xa);
+	CHECK_EQ(live, 0);
 }
 
 HOST_TEST(xarray_batch)

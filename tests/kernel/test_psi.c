@@ -64,19 +64,19 @@ static struct thread *start(int (*fn)(void *), void *arg, const char *name)
 KTEST(psi, cpu_is_short_when_two_want_it)
 {
 	struct span s;
-	struct thread *t;
+	struct thread *other;
 
 	sched_set_affinity(current, CPU_BIT(0));
 	s = begin(PSI_CPU);
 	burn(50 * MS); /* alone */
 	end(&s);
 	KT_ASSERT(s.some < 10 * MS);
-	t = start(burner, NULL, "psi-burn");
-	KT_ASSERT(t);
+	other = start(burner, NULL, "psi-burn");
+	KT_ASSERT(other);
 	s = begin(PSI_CPU);
 	burn(100 * MS);
 	end(&s);
-	kthread_stop(t);
+	kthread_stop(other);
 	KT_ASSERT(s.some > 80 * MS && s.some <= s.start + MS);
 	KT_EQ(s.full, 0);
 }
@@ -100,16 +100,16 @@ KTEST(psi, sleep_for_io_counts_as_io)
 
 KTEST(psi, io_is_not_full_beside_work)
 {
-	struct thread *t = start(burner, NULL, "psi-burn");
+	struct thread *other = start(burner, NULL, "psi-burn");
 	struct span s;
 
-	KT_ASSERT(t);
+	KT_ASSERT(other);
 	s = begin(PSI_IO);
 	current->in_iowait = 1;
 	sleep_ns(100 * MS);
 	current->in_iowait = 0;
 	end(&s);
-	kthread_stop(t);
+	kthread_stop(other);
 	KT_ASSERT(s.some > 90 * MS);
 	KT_ASSERT(s.full < 10 * MS);
 }
@@ -150,15 +150,15 @@ static int staller(void *arg)
 
 KTEST(psi, memory_is_not_full_beside_work)
 {
-	struct thread *t = start(staller, NULL, "psi-stall");
+	struct thread *other = start(staller, NULL, "psi-stall");
 	struct span s;
 
-	KT_ASSERT(t);
+	KT_ASSERT(other);
 	sleep_ns(2 * MS);
 	s = begin(PSI_MEMORY);
 	burn(100 * MS);
 	end(&s);
-	kthread_stop(t);
+	kthread_stop(other);
 	KT_ASSERT(s.some > 95 * MS);
 	KT_ASSERT(s.full < 20 * MS);
 	s = begin(PSI_MEMORY);
