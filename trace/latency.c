@@ -4,7 +4,7 @@
  * latency format, with nop the event rings. Writing to it clears.
  *
  * The columns are those of Linux 6.1, character by character, for programs that take them apart
- * (tests/host/ftrace_text.py is the grammar). Lines of ours begin with # and stand before the
+ * (tools/lablib/ftrace.py is the grammar). Lines of ours begin with # and stand before the
  * column heads.
  */
 #include "arch/smp.h"

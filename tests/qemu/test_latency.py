@@ -9,8 +9,8 @@ import pytest
 
 from conftest import ROOT
 
-sys.path.insert(0, os.path.join(ROOT, "tests/host"))
-import ftrace_text  # noqa: E402
+sys.path.insert(0, os.path.join(ROOT, "tools/lablib"))
+import ftrace  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_delays_are_explained(boot, cyclictest):
     assert re.search(r"^  woken by", first, re.M)
     assert re.search(r"threads before it +\d+\.\d+ us +\d+ %", first) or "in user mode" in first, first
 
-    header, rows, stack = ftrace_text.parse_latency(run.section("trace"))
+    header, rows, stack = ftrace.parse_latency(run.section("trace"))
     assert header["tracer"] == "wakeup_rt" and header["latency_us"] >= 1000 and header["rt_prio"] == 80
     assert header["task"].startswith("cyclictest-") and header["policy"] == 1
     assert rows[0].text.split()[1] == "+" and rows[-2].text.split()[1] == "==>"
