@@ -126,10 +126,10 @@ static void session_group_new(struct process *p)
 	if (!g)
 		return;
 	sched_group_init(g, session_group_free);
-	spin_lock(&p->lock);
+	spin_lock_bh(&p->lock);
 	list_for_each_entry(task, &p->threads, thread_node)
 		sched_group_join(&task->thread, g);
-	spin_unlock(&p->lock);
+	spin_unlock_bh(&p->lock);
 	sched_group_put(g);
 }
 
