@@ -80,6 +80,20 @@ def test_disks_keep_the_bound(boot, tmp_path, mem):
     assert longest[3] <= BOUND, f"{longest}\n{run.section('stacks')[:2000]}"
 
 
+def test_reclaim_keeps_the_bound(boot):
+    """Streams, program memory and shared memory beyond what the machine has, with swap, and swapoff."""
+    run = boot(autorun="/lab/reclaim", nodes=1, cpus=1, mem="256M", append="loglevel=4 diskmem=96M")
+    hist = rows(run.section("hist"))
+    print("the ten longest sections, in instructions:")
+    for label, count, total, longest in hist[:10]:
+        print(f"  {label:24} max {longest:6}  count {count:8}  total {total}")
+    vmstat = dict(line.split() for line in run.section("vmstat").splitlines())
+    assert int(vmstat["pswpout"]) > 1000 and int(vmstat["pswpin"]) > 1000, "the load did not swap"
+    assert sum(int(v) for k, v in vmstat.items() if k.startswith("pgsteal_")) > 50000
+    longest = max(hist, key=lambda row: row[3])
+    assert longest[3] <= BOUND, f"{longest}\n{run.section('stacks')[:3000]}"
+
+
 def test_nothing_dirty_nothing_wakes(boot):
     """Once everything is written, no flusher runs and no timer fires for its sake for a minute."""
     lines = boot(autorun="/lab/idle", nodes=1, cpus=1, mem="256M").section("idle").splitlines()
