@@ -8,12 +8,10 @@
  * same before and after. Old records are overwritten. The rings come from trace_alloc when the
  * first event is enabled; until then, and for ever if there is no memory, nothing is recorded.
  *
- * The text and the format files are those of Linux 6.1, so that its programs read them: the columns
- * of `trace`, and per event the layout its record would have in a ring of Linux (eight bytes common
- * to all, then the fields in order; a text that lives elsewhere is a __data_loc). tools/trace2dat
- * writes such records, for trace-cmd and KernelShark.
+ * The text has the columns of Linux 6.1, so that its programs read it (tools/lablib/ftrace.py is the
+ * grammar); tools/trace2dat makes a file for trace-cmd and KernelShark of it.
  */
-#include "kernel/event.h"
+#include "kernel/internal.h"
 #include "arch/atomic.h"
 #include "arch/irqflags.h"
 #include "arch/smp.h"
@@ -46,9 +44,10 @@ struct ring {
 };
 static DEFINE_PER_CPU(struct ring, event_ring);
 
-extern struct trace_event_def __events_start[], __events_end[];
 void *(*trace_alloc)(size_t bytes, u32 cpu);
 void (*trace_task)(pid_t *tid, const char **comm);
+static void nobody(void) {}
+void (*sched_trace_changed)(void) = nobody;
 bool event_recording = true;
 static u32 nr_slots = 1024; /* a power of two */
 static bool allocated;
@@ -94,7 +93,7 @@ void event_text(u64 *args, u32 nr, const char *text)
 	memset((char *)args + n, 0, 8 * nr - n);
 }
 
-static int allocate(void)
+int event_allocate(void)
 {
 	if (allocated)
 		return 0;
@@ -129,7 +128,7 @@ int event_set(const char *pattern)
 	bool on = *pattern != '!';
 	int n = 0, err;
 
-	if (on && (err = allocate()))
+	if (on && (err = event_allocate()))
 		return err;
 	for (struct trace_event_def *e = __events_start; e < __events_end; e++) {
 		if (!matches(e, pattern + !on))
@@ -137,6 +136,7 @@ int event_set(const char *pattern)
 		WRITE_ONCE(e->enabled, on);
 		n++;
 	}
+	sched_trace_changed();
 	return n ? n : -EINVAL;
 }
 
@@ -206,8 +206,7 @@ static bool next_slot(const struct ring *ring, u64 *n, struct slot *copy)
 	return false;
 }
 
-/* How many arguments the text of a field "name[16]" takes; 0: the field is a number or a pointer. */
-static u32 text_args(const char *field)
+u32 event_text_args(const char *field)
 {
 	const char *p = strchr(field, '[');
 	u32 bytes = 0;
@@ -232,7 +231,7 @@ static void show_slot(struct seq *seq, u32 cpu, const struct slot *s)
 		   depth[min_t(u32, s->preempt, 15)], (unsigned long)(s->time / 1000000000),
 		   (unsigned long)(s->time / 1000 % 1000000), e->name);
 	for (u32 i = 0, at = 0; i < e->nr_fields && at < ARRAY_SIZE(v); i++) {
-		u32 n = text_args(e->fields[i]);
+		u32 n = event_text_args(e->fields[i]);
 
 		v[i] = n ? (u64)&s->args[at] : s->args[at];
 		at += n ? n : 1;
@@ -265,237 +264,6 @@ void event_show(struct seq *seq)
 		show_slot(seq, from, &best);
 	}
 }
-
-/* ---- files ---- */
-
-static char names[256][64]; /* "system/name" of each event, made on first use */
-
-static int nr_events(void)
-{
-	return min_t(long, __events_end - __events_start, ARRAY_SIZE(names));
-}
-
-static const char *event_path(long i)
-{
-	if (!names[i][0])
-		snprintf(names[i], sizeof(names[i]), "%s/%s", __events_start[i].system,
-			 __events_start[i].name);
-	return names[i];
-}
-
-static int enable_show(struct seq *seq)
-{
-	seq_printf(seq, "%d\n", __events_start[seq->index].enabled);
-	return 0;
-}
-
-static ssize_t enable_store(const char *text, size_t n, long index)
-{
-	bool on;
-	int err = parse_bool(text, &on);
-
-	if (!err && on)
-		err = allocate();
-	if (err)
-		return err;
-	WRITE_ONCE(__events_start[index].enabled, on);
-	return n;
-}
-
-#define FIRST_ID 300 /* Linux keeps the lower ones for records of its own */
-#define COMMON_BYTES 8
-
-static int id_show(struct seq *seq)
-{
-	seq_printf(seq, "%ld\n", FIRST_ID + seq->index);
-	return 0;
-}
-
-/* => the letter of the conversion that *fmt stands before ('u' 'd' 'x' 's'); *fmt goes behind it. */
-static char next_conversion(const char **fmt)
-{
-	const char *p = *fmt;
-
-	while (*p && (*p != '%' || p[1] == '%'))
-		p += *p == '%' ? 2 : 1;
-	while (*p && (*p < 'a' || *p == 'l'))
-		p++;
-	*fmt = *p ? p + 1 : p;
-	return *p;
-}
-
-/* One field of a record, at its natural place behind `end`. => the new end. */
-static u32 show_field(struct seq *seq, const char *field, char conversion, u32 end)
-{
-	u32 text = 8 * text_args(field), size = text ? text : conversion == 's' ? 4 : 8;
-	u32 offset = text ? end : (end + size - 1) / size * size;
-	const char *type = text		       ? "char"
-			   : conversion == 's' ? "__data_loc char[]"
-			   : conversion == 'd' ? "long"
-					       : "unsigned long";
-
-	seq_printf(seq, "\tfield:%s %s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", type, field, offset,
-		   size, conversion == 'd');
-	return offset + size;
-}
-
-static int format_show(struct seq *seq)
-{
-	const struct trace_event_def *e = &__events_start[seq->index];
-	const char *fmt = e->fmt;
-	u32 end = COMMON_BYTES;
-
-	seq_printf(seq, "name: %s\nID: %ld\nformat:\n", e->name, FIRST_ID + seq->index);
-	seq_puts(seq, "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		      "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		      "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		      "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n");
-	for (u32 i = 0; i < e->nr_fields; i++)
-		end = show_field(seq, e->fields[i], next_conversion(&fmt), end);
-	seq_printf(seq, "\nprint fmt: \"%s\"", e->fmt);
-	fmt = e->fmt;
-	for (u32 i = 0; i < e->nr_fields; i++) {
-		bool elsewhere = next_conversion(&fmt) == 's' && !text_args(e->fields[i]);
-		int n = strcspn(e->fields[i], "[");
-
-		seq_printf(seq, elsewhere ? ", __get_str(%.*s)" : ", REC->%.*s", n, e->fields[i]);
-	}
-	seq_putc(seq, '\n');
-	return 0;
-}
-
-#define EVENTS "/sys/kernel/tracing/events/%s/"
-SHOW_NAMED(EVENTS "enable", 0644, nr_events, event_path, enable_show, enable_store);
-SHOW_NAMED(EVENTS "format", 0444, nr_events, event_path, format_show, NULL);
-SHOW_NAMED(EVENTS "id", 0444, nr_events, event_path, id_show, NULL);
-
-/* Systems: the first event of each stands for it. */
-static struct trace_event_def *first_of_system(long index)
-{
-	for (struct trace_event_def *e = __events_start; e < __events_end; e++) {
-		struct trace_event_def *before = __events_start;
-
-		while (strcmp(before->system, e->system))
-			before++;
-		if (before == e && !index--)
-			return e;
-	}
-	return NULL;
-}
-
-static int nr_systems(void)
-{
-	int n = 0;
-
-	while (first_of_system(n))
-		n++;
-	return n;
-}
-
-static const char *system_name(long index)
-{
-	return first_of_system(index)->system;
-}
-
-static int system_show(struct seq *seq)
-{
-	const char *system = system_name(seq->index);
-	int on = 0, all = 0;
-
-	for (struct trace_event_def *e = __events_start; e < __events_end; e++)
-		if (!strcmp(e->system, system)) {
-			all++;
-			on += e->enabled;
-		}
-	seq_printf(seq, "%c\n", !on ? '0' : on == all ? '1' : 'X');
-	return 0;
-}
-
-static ssize_t system_store(const char *text, size_t n, long index)
-{
-	char pattern[40];
-	bool on;
-	int err = parse_bool(text, &on);
-
-	if (err)
-		return err;
-	snprintf(pattern, sizeof(pattern), "%s%s:*", on ? "" : "!", system_name(index));
-	err = event_set(pattern);
-	return err < 0 ? err : (ssize_t)n;
-}
-SHOW_NAMED("/sys/kernel/tracing/events/%s/enable", 0644, nr_systems, system_name, system_show,
-	   system_store);
-
-static int all_show(struct seq *seq)
-{
-	int on = 0;
-
-	for (int i = 0; i < nr_events(); i++)
-		on += __events_start[i].enabled;
-	seq_printf(seq, "%c\n", !on ? '0' : on == nr_events() ? '1' : 'X');
-	return 0;
-}
-
-static ssize_t all_store(const char *text, size_t n, long index)
-{
-	bool on;
-	int err = parse_bool(text, &on);
-
-	if (!err)
-		err = event_set(on ? "*" : "!*");
-	return err < 0 ? err : (ssize_t)n;
-}
-SHOW("/sys/kernel/tracing/events/enable", 0644, all_show, all_store);
-
-static int available_show(struct seq *seq)
-{
-	for (struct trace_event_def *e = __events_start; e < __events_end; e++)
-		seq_printf(seq, "%s:%s\n", e->system, e->name);
-	return 0;
-}
-SHOW("/sys/kernel/tracing/available_events", 0444, available_show, NULL);
-
-static int set_event_show(struct seq *seq)
-{
-	for (struct trace_event_def *e = __events_start; e < __events_end; e++)
-		if (e->enabled)
-			seq_printf(seq, "%s:%s\n", e->system, e->name);
-	return 0;
-}
-
-static ssize_t set_event_store(const char *text, size_t n, long index)
-{
-	char line[256], *rest = line, *word;
-
-	if (n >= sizeof(line))
-		return -EINVAL;
-	strlcpy(line, text, sizeof(line));
-	while ((word = strsep(&rest, " \t\n")))
-		if (*word && event_set(word) < 0)
-			return -EINVAL;
-	return n;
-}
-SHOW("/sys/kernel/tracing/set_event", 0644, set_event_show, set_event_store);
-
-/* What a program writes to trace_marker stands in the trace beside the events. */
-#define MARK_ARGS 13
-DEFINE_EVENT(ftrace, tracing_mark_write, "%s", "text[104]");
-
-static ssize_t marker_store(const char *text, size_t n, long index)
-{
-	u64 args[14] = { 0 };
-	char line[8 * MARK_ARGS];
-	int err = allocate();
-
-	if (err)
-		return err;
-	strlcpy(line, text, sizeof(line));
-	line[strcspn(line, "\n")] = 0;
-	event_text(args, MARK_ARGS, line);
-	event_record(&event_tracing_mark_write, args);
-	return n;
-}
-SHOW("/sys/kernel/tracing/trace_marker", 0220, NULL, marker_store);
 
 static int size_show(struct seq *seq)
 {

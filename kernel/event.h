@@ -58,6 +58,8 @@ extern void *(*trace_alloc)(size_t bytes, u32 cpu);
  * Who runs now, for the records of events and tracers; set by sched/. => any context, NMI included.
  */
 extern void (*trace_task)(pid_t *tid, const char **comm);
+/* sched/ sets it: an event or the wake-up tracers may have been turned on or off. */
+extern void (*sched_trace_changed)(void);
 /* The global valve of the rings (tracing_on). */
 extern bool event_recording;
 /* All rings merged in order of time, as lines of the ftrace text format. */

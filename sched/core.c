@@ -86,7 +86,7 @@ static const char *state_letter(const struct thread *t)
 }
 
 /* Out of the hot paths: the record's array on the stack costs registers. */
-static noinline void trace_switch(struct thread *prev, struct thread *next)
+static void trace_switch(struct thread *prev, struct thread *next)
 {
 	u64 args[14];
 	u32 n = put_comm(args, prev);
@@ -125,6 +125,25 @@ static noinline void trace_migrate(struct thread *t, u32 from, u32 to)
 	event_record(&event_sched_migrate_task, args);
 }
 
+/*
+ * One flag for all that looks at wake-ups and switches, so that each costs one test when nobody
+ * does; what is behind it tests again.
+ */
+static bool sched_traced;
+
+static void traced_changed(void)
+{
+	WRITE_ONCE(sched_traced, event_sched_switch.enabled || event_sched_waking.enabled ||
+					 event_sched_wakeup.enabled ||
+					 event_sched_wakeup_new.enabled || wakeup_tracing);
+}
+
+void sched_trace_init(void)
+{
+	sched_trace_changed = traced_changed;
+	traced_changed();
+}
+
 /* ---- the wake-up tracers (trace/wakeup.h) ---------------------------------------------------- */
 
 static struct wake_thread wake_thread(const struct thread *t)
@@ -137,20 +156,39 @@ static struct wake_thread wake_thread(const struct thread *t)
 				     .class = t->sclass->rank == 2 ? WAKE_RT : WAKE_FAIR };
 }
 
-static noinline void watch_wakeup(struct rq *rq, struct thread *t)
+static void watch_wakeup(struct rq *rq, struct thread *t)
 {
 	struct wake_thread woken = wake_thread(t), curr = wake_thread(rq->curr);
 
 	t->woken_ns = wakeup_begin(rq->cpu, rq->clock, &woken, &curr);
 }
 
-static noinline void watch_switch(struct rq *rq, struct thread *prev, struct thread *next)
+/* t is queued on rq after a sleep. */
+static noinline void trace_woken(struct rq *rq, struct thread *t)
+{
+	if (event_sched_waking.enabled)
+		trace_wakeup(&event_sched_waking, t, rq->cpu);
+	if (event_sched_wakeup.enabled)
+		trace_wakeup(&event_sched_wakeup, t, rq->cpu);
+	if (wakeup_tracing)
+		watch_wakeup(rq, t);
+}
+
+static void watch_switch(struct rq *rq, struct thread *prev, struct thread *next,
+			 unsigned long caller)
 {
 	struct wake_thread from = wake_thread(prev), to = wake_thread(next);
 
-	wakeup_switch(rq->clock, &from, &to, next->woken_ns,
-		      (unsigned long)__builtin_return_address(0));
+	wakeup_switch(rq->clock, &from, &to, next->woken_ns, caller);
 	next->woken_ns = 0;
+}
+
+static noinline void trace_switching(struct rq *rq, struct thread *prev, struct thread *next)
+{
+	if (event_sched_switch.enabled)
+		trace_switch(prev, next);
+	if (wakeup_tracing)
+		watch_switch(rq, prev, next, (unsigned long)__builtin_return_address(0));
 }
 
 enum preempt_mode preempt_mode = PREEMPT_VOLUNTARY;
@@ -410,10 +448,8 @@ static __always_inline void switch_threads(struct rq *rq, struct thread *prev, s
 	} else {
 		prev->nvcsw++;
 	}
-	if (unlikely(event_sched_switch.enabled))
-		trace_switch(prev, next);
-	if (unlikely(wakeup_tracing))
-		watch_switch(rq, prev, next);
+	if (unlikely(sched_traced))
+		trace_switching(rq, prev, next);
 	next->sclass->set_next(rq, next);
 	next->exec_start_ns = rq->clock;
 	next->on_cpu = 1;
@@ -571,8 +607,6 @@ static __always_inline struct rq *wake_sleeper(struct rq *rq, struct thread *t)
 	    !(t->flags & TF_KTHREAD))
 		rq->nr_uninterruptible--;
 	WRITE_ONCE(t->state, THREAD_RUNNING);
-	if (unlikely(event_sched_waking.enabled))
-		trace_wakeup(&event_sched_waking, t, rq->cpu);
 	if (nr_cpus > 1) {
 		u32 cpu = select_cpu_wake(t);
 
@@ -582,12 +616,10 @@ static __always_inline struct rq *wake_sleeper(struct rq *rq, struct thread *t)
 			rq->nr_remote_wakeups++;
 	}
 	rq->nr_wakeups++;
-	if (unlikely(event_sched_wakeup.enabled))
-		trace_wakeup(&event_sched_wakeup, t, rq->cpu);
 	update_curr(rq);
 	activate(rq, t, ENQUEUE_WAKEUP);
-	if (unlikely(wakeup_tracing))
-		watch_wakeup(rq, t);
+	if (unlikely(sched_traced))
+		trace_woken(rq, t);
 	check_preempt(rq, t);
 	return rq;
 }
@@ -673,7 +705,7 @@ void thread_start(struct thread *t)
 	WRITE_ONCE(t->state, THREAD_RUNNING);
 	update_curr(rq);
 	activate(rq, t, ENQUEUE_NEW);
-	if (unlikely(event_sched_wakeup_new.enabled))
+	if (unlikely(sched_traced) && event_sched_wakeup_new.enabled)
 		trace_wakeup(&event_sched_wakeup_new, t, rq->cpu);
 	rq->nr_forks++;
 	check_preempt(rq, t);

@@ -185,6 +185,7 @@ void sched_init(void)
 	trace_task = tell_task;
 	adopt_idle(0, &boot_idle);
 	account_init();
+	sched_trace_init();
 }
 
 void sched_init_cpu(u32 cpu, struct thread *idle)

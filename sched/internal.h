@@ -141,6 +141,9 @@ bool newidle_balance(struct rq *rq);
 void balance_tick(struct rq *rq, u64 now);
 void balance_add_cpu(u32 cpu);
 
+/* core.c: looks at the events and tracers from now on */
+void sched_trace_init(void);
+
 /* account.c */
 void account_init(void);
 void account_tick(struct rq *rq, struct thread *curr, bool user);

@@ -39,7 +39,8 @@ DEFINE_PER_CPU_ALIGNED(struct open_section, open_section);
 
 struct section max_section, interval_section;
 u64 latency_threshold;
-static u64 slow_above; /* a section longer than this is a record of some kind */
+static u64 record_above; /* a section longer than this is a record of some kind */
+static u64 slow_above;	 /* the same, or 0: each is looked at while threads' waits are traced */
 static u32 records_busy;
 
 void record_lock(void)
@@ -57,7 +58,8 @@ void slow_limit_update(void)
 {
 	u64 tracer = latency_threshold ? latency_threshold : max_section.len;
 
-	WRITE_ONCE(slow_above, min(tracer, interval_section.len));
+	WRITE_ONCE(record_above, min(tracer, interval_section.len));
+	WRITE_ONCE(slow_above, wakeup_tracing ? 0 : record_above);
 }
 
 struct stack_walk {
@@ -107,7 +109,7 @@ static noinline void section_record(struct section *s, struct site_stat *stat, u
 		for (int i = 0; i < STACK_FRAMES; i++)
 			stat->stack[i] = s->stack[i] ? (u32)(s->stack[i] - KERNEL_BASE) : 0;
 	}
-	if (s->len <= READ_ONCE(slow_above))
+	if (s->len <= READ_ONCE(record_above))
 		return;
 	record_lock();
 	if (s->len > interval_section.len)
@@ -129,7 +131,10 @@ static noinline void section_slow(struct open_section *o, struct irq_site *end, 
 			     .start_ip = o->ip,
 			     .end_ip = end_ip };
 
-	section_record(&s, &o->stats[start->id], caller);
+	if (len > o->stats[start->id].max || len > READ_ONCE(record_above))
+		section_record(&s, &o->stats[start->id], caller);
+	if (wakeup_tracing)
+		wakeup_section(start, end, o->start, o->start + len, o->work, caller);
 }
 
 static __always_inline void close_section(struct open_section *o, struct irq_site *end, u64 now,
@@ -152,8 +157,6 @@ static __always_inline void close_section(struct open_section *o, struct irq_sit
 		stat->work_max = work;
 	if (unlikely(len > stat->max || len > slow_above))
 		section_slow(o, end, len, end_ip, start, caller);
-	if (unlikely(wakeup_tracing))
-		wakeup_section(start, end, now - len, now, work, caller);
 }
 
 void section_close(struct open_section *o, struct irq_site *end, u64 now, unsigned long end_ip)

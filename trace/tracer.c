@@ -73,10 +73,23 @@ void tracer_pause(void)
 	WRITE_ONCE(irqoff_enabled, false);
 	WRITE_ONCE(preemptoff_enabled, false);
 	WRITE_ONCE(wakeup_tracing, false);
+	sched_trace_changed();
 	if (nr_cpus > 1)
 		smp_call_mask(READ_ONCE(cpu_online_mask), nothing, NULL);
 	forget_open();
 	wakeup_forget_open();
+}
+
+static void update_limits(void)
+{
+	unsigned long flags;
+
+	sched_trace_changed();
+	local_irq_save_l(flags, "tracer");
+	record_lock();
+	slow_limit_update();
+	record_unlock();
+	local_irq_restore_l(flags, "tracer");
 }
 
 static bool is_wakeup(enum tracer tracer)
@@ -93,6 +106,7 @@ void tracer_resume(void)
 					      tracer_current == TRACER_PREEMPTIRQSOFF));
 	if (tracing_is_on && (wakeup_wanted || is_wakeup(tracer_current)))
 		wakeup_start();
+	update_limits();
 	WRITE_ONCE(irqoff_enabled, on && tracer_current != TRACER_PREEMPTOFF);
 	sampler_update();
 }
