@@ -562,8 +562,10 @@ static void throttle_writeback(struct scan_control *sc)
 static unsigned long shrink_lists(struct zone *zone, struct scan_control *sc)
 {
 	unsigned long nr[NR_EVICTABLE_LISTS], freed = 0;
+	struct swap_plug plug;
 
 	find_targets(zone, sc, nr);
+	swap_plug_start(&plug);
 	while (nr[LRU_INACTIVE_ANON] || nr[LRU_ACTIVE_FILE] || nr[LRU_INACTIVE_FILE]) {
 		for (int lru = 0; lru < NR_EVICTABLE_LISTS; lru++) {
 			u32 n = (u32)min(nr[lru], (unsigned long)SWAP_CLUSTER_MAX);
@@ -580,6 +582,7 @@ static unsigned long shrink_lists(struct zone *zone, struct scan_control *sc)
 		if (freed >= sc->nr_to_reclaim && sc->priority < DEF_PRIORITY)
 			break;
 	}
+	swap_plug_finish(&plug);
 	return freed;
 }
 

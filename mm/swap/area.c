@@ -36,14 +36,6 @@ static DEFINE_SPINLOCK(swap_lock, RANK_LEAF);
 static int least_prio = -1; /* (swap_lock) of those without a given one */
 static DEFINE_WAIT_QUEUE(users_wait);
 
-/* Until there is somebody who brings pages back: an area that is used at all cannot go. */
-__attribute__((weak)) int swap_unuse(unsigned int type)
-{
-	struct swap_area *a = &swap_areas[type];
-
-	return READ_ONCE(a->nr_free) == a->nr_usable ? 0 : -ENOSYS;
-}
-
 /* ---- how much there is ---- */
 unsigned long nr_swap_pages(void)
 {

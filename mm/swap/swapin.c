@@ -73,10 +73,12 @@ struct page *swapin(swp_entry_t e, struct vma *vma, unsigned long addr, bool *ma
 	struct page *wanted = swapcache_find(e);
 	u64 window = 1ull << READ_ONCE(page_cluster), slot = swp_offset(e);
 	u64 first = max(slot & ~(window - 1), (u64)1), last = slot | (window - 1);
+	struct swap_plug plug;
 
 	*major = false;
 	if (wanted || !swap_get(e))
 		return wanted;
+	swap_plug_start(&plug);
 	for (u64 i = first; i <= last; i++) {
 		swp_entry_t near = swp_entry(swp_type(e), i);
 		gfp_t gfp = i == slot ? 0 : __GFP_NORETRY | __GFP_NOWARN;
@@ -95,6 +97,7 @@ struct page *swapin(swp_entry_t e, struct vma *vma, unsigned long addr, bool *ma
 			page_put(page);
 		}
 	}
+	swap_plug_finish(&plug);
 	swap_put(e);
 	return wanted;
 }
