@@ -351,13 +351,19 @@ static void what_held_it_up(const struct record *r, const struct parts *p)
 		printf("  held up by %s, which went on in user mode (%d ticks): its turn was not "
 		       "over\n",
 		       r->tick_comm, r->ticks);
+	} else if (r->tick.n) {
+		printf("  held up by %s, which went on in the kernel with interrupts on; at the "
+		       "last tick in\n",
+		       r->tick_comm);
+		print_stack(&r->tick, 6);
+	} else if (r->gave.tid == r->running.tid) {
+		printf("  held up by %s-%d, which went on with interrupts on; it gave way in\n",
+		       r->running.comm, r->running.tid);
+		print_stack(&r->gave_at, 6);
 	} else {
-		const struct stack *s = r->tick.n ? &r->tick : &r->gave_at;
-
-		printf("  held up by %s-%d, which went on in the kernel with interrupts on%s\n",
-		       r->running.comm, r->running.tid,
-		       r->tick.n ? "; at the last tick in" : "; it gave way in");
-		print_stack(s, 6);
+		printf("  held up by %s-%d, whose turn was not over; the CPU came free from "
+		       "%s-%d\n",
+		       r->running.comm, r->running.tid, r->gave.comm, r->gave.tid);
 	}
 }
 
