@@ -41,6 +41,7 @@ static noinline int read_slow(struct bdev *bdev, u64 nr, u32 size, struct bblock
 
 	if (IS_ERR_OR_NULL(page))
 		return page ? PTR_ERR(page) : -EIO;
+	page_mark_accessed(page);
 	fill(out, bdev, nr, size, pos, page);
 	return 0;
 }

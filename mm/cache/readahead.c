@@ -58,12 +58,12 @@ static void batch_flush(struct ra_batch *b)
 
 static bool is_cached(struct mapping *m, unsigned long index)
 {
-	bool cached;
+	void *item;
 
 	rcu_read_lock();
-	cached = xa_load(&m->pages, index) != NULL;
+	item = xa_load(&m->pages, index);
 	rcu_read_unlock();
-	return cached;
+	return item && !xa_is_value(item); /* a value: it was here once, or is in swap */
 }
 
 /* marker: index of the page that gets PG_readahead; ~0: none. => truncate_lock shared */
