@@ -8,8 +8,8 @@
  * same before and after. Old records are overwritten. The rings come from trace_alloc when the
  * first event is enabled; until then, and for ever if there is no memory, nothing is recorded.
  *
- * The text has the columns of Linux 6.1, so that its programs read it (tools/lablib/ftrace.py is the
- * grammar); tools/trace2dat makes a file for trace-cmd and KernelShark of it.
+ * The text has the columns of Linux 6.1, so that its programs read it (tools/lablib/ftrace.py is
+ * the grammar); tools/trace2dat makes a file for trace-cmd and KernelShark of it.
  */
 #include "kernel/internal.h"
 #include "arch/atomic.h"

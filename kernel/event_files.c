@@ -59,7 +59,7 @@ static int id_show(struct seq *seq)
 	return 0;
 }
 
-/* => the letter of the conversion that *fmt stands before ('u' 'd' 'x' 's'); *fmt goes behind it. */
+/* => the letter of the next conversion of *fmt ('u' 'd' 'x' 's'); *fmt goes behind it. */
 static char next_conversion(const char **fmt)
 {
 	const char *p = *fmt;

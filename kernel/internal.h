@@ -9,7 +9,7 @@ extern struct trace_event_def __events_start[], __events_end[];
 
 /* The rings, on first need. => may sleep; 0 or -ENOMEM */
 int event_allocate(void);
-/* How many arguments the text of a field "name[16]" takes; 0: the field is a number or a pointer. */
+/* How many arguments the text of a field "name[16]" takes; 0: it is a number or a pointer. */
 u32 event_text_args(const char *field);
 
 #endif

@@ -60,8 +60,8 @@ extern struct irq_site site_preempt;
 void section_close(struct open_section *o, struct irq_site *end, u64 now, unsigned long end_ip);
 struct pt_regs;
 /*
- * Return addresses, 0 behind the last when there is room. from: earlier frames are left out; 0: none
- * are. regs: of what was interrupted, or NULL: the caller's.
+ * Return addresses, 0 behind the last when there is room. from: earlier frames are left out; 0:
+ * none are. regs: of what was interrupted, or NULL: the caller's.
  */
 void take_stack(const struct pt_regs *regs, unsigned long *frames, unsigned long from);
 void record_lock(void); /* => interrupts off */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * wakeup.c - the wake-up tracers: how long a woken thread waits for its CPU, and what it waited for.
+ * wakeup.c - the wake-up tracers: how long a woken thread waits for its CPU, and what for.
  *
  * Problem: a figure alone ("80 us until it ran") helps nobody; by the time it is known, what caused
  * it is over. Idea: while a thread waits, its CPU keeps account of what it does instead. A wake-up
@@ -27,8 +27,8 @@
  * watch's number ties them: an account with another number is that of an earlier watch and starts
  * again. So the hook of a section takes no lock.
  *
- * Clocks: latencies are ktime; sections are measured by the tracer's clock and cut to the part after
- * the wake-up. With no interrupts-off tracer selected there are no sections in the account.
+ * Clocks: latencies are ktime; sections are measured by the tracer's clock and cut to the part
+ * after the wake-up. With no interrupts-off tracer selected there are no sections in the account.
  * Locking: as the contract in wakeup.h says; records under record_lock. Nothing here sleeps, takes
  * another lock, or turns interrupts off or on in a hook.
  */

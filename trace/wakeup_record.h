@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* wakeup_record.h - what wakeup.c keeps and wakeup_show.c and latency.c print. Not for other rooms. */
+/* wakeup_record.h - what wakeup.c keeps, wakeup_show.c and latency.c print. Not for other rooms. */
 #ifndef TRACE_WAKEUP_RECORD_H
 #define TRACE_WAKEUP_RECORD_H
 

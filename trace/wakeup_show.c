@@ -195,7 +195,7 @@ static int worst_show(struct seq *seq)
 }
 SHOW("/sys/kernel/quire/sched/wakeup_worst", 0444, worst_show, NULL);
 
-/* ---- the file trace of tracers wakeup and wakeup_rt ------------------------------------------- */
+/* ---- the file trace of tracers wakeup and wakeup_rt ------------------------------------------ */
 
 enum wake_class wakeup_traced_class(void)
 {
