@@ -99,7 +99,7 @@ static void gfp_spell(char *buf, size_t n, gfp_t gfp)
  * interrupts and other CPUs can ask at any time; who comes while a text is being spelt spells it
  * into a place of its own.
  */
-#define TEXTS 64
+#define TEXTS 24
 static struct {
 	u32 state; /* 0 free, 1 being made, 2 ready */
 	gfp_t gfp;

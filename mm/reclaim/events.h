@@ -45,7 +45,7 @@ void vmscan_trace_lru_shrink_active(struct zone *zone, enum lru_list lru, unsign
 				    unsigned long deactivated, unsigned long referenced,
 				    int priority);
 void vmscan_trace_writepage(struct page *page);
-/* "GFP_KERNEL|__GFP_ZERO": lives for ever; "GFP_OTHER" once 64 different ones were asked for. */
+/* "GFP_KERNEL|__GFP_ZERO": lives for ever; "GFP_OTHER" once 24 different ones were asked for. */
 const char *gfp_text(gfp_t gfp);
 
 #endif
