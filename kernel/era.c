@@ -26,6 +26,7 @@ static const struct era_row {
 	{ "dirty_throttle", { 0, 0, 1, 1, 1 } }, /* the brake: the document's, the merged form */
 	{ "bdi_ramp", { 0, 0, 0, 1, 1 } },	 /* how fast a device's share of the limit grows */
 	{ "scan_rules", { LEAVE, LEAVE, 1, 2, 2 } }, /* how many pages reclaim looks at */
+	{ "pcp_batch", { 0, 0, 0, 0, 0 } },	     /* pages per trip to the buddy */
 	{ "sched_autogroup", { 0, 1, 1, 1, 1 } },    /* a session weighs as much as one thread */
 	{ "dirtyable", { 0, 0, 1, 1, 1 } },	     /* which pages count as dirtyable memory */
 	{ "workingset", { 0, 0, 0, 1, 1 } },	     /* pages that come back soon start active */

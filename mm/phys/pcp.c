@@ -26,21 +26,31 @@
  */
 #include "mm/phys/internal.h"
 
+#include "kernel/param.h"
 #include "lib/math.h"
 #include "sched/sched.h"
 
 static struct zone no_zone = { .fast_mark = { S64_MAX, S64_MAX, S64_MAX, S64_MAX, S64_MAX } };
 struct pcp pcp_none = { .zone = &no_zone };
 
+DEFINE_SWITCH(
+	pcp_batch, 1, 0, 1, "003",
+	"pages per trip between a CPU's lists and the buddy: 0 a 2730th of the zone, as in 3.6 "
+	"(rounded down to a power of two), 1 a 1024th; 32 at most");
+
 void pcp_init(struct pcp *pcp, struct zone *zone)
 {
+	/* 3.6: a quarter of a 1024th and half of that again, as it rounded down twice */
+	unsigned long pages = zone->managed_pages / 1024, old = pages / 4 + pages / 8;
+
 	*pcp = (struct pcp){ .zone = zone };
 	/*
 	 * A batch of a 1024th of the zone at most, so that all CPUs' lists together stay small
-	 * against it; a power of two, because that is how blocks come.
+	 * against it; a power of two, because that is how blocks come. What lies on the lists is
+	 * not counted as free: in a small zone a large batch eats up the gap between two watermarks.
 	 */
 	pcp->batch = (s32)rounddown_pow_of_two(
-		clamp(zone->managed_pages / 1024, 1ul, (unsigned long)PCP_BATCH_MAX));
+		clamp(switch_value(pcp_batch) ? pages : old, 1ul, (unsigned long)PCP_BATCH_MAX));
 	for (u32 mt = 0; mt < MT_PCPTYPES; mt++)
 		pcp->list[mt].room = pcp->batch;
 	pcp->stat_threshold = 1;

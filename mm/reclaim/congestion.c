@@ -19,6 +19,7 @@
 #include "mm/reclaim/congestion.h"
 
 #include "kernel/event.h"
+#include "kernel/param.h"
 #include "mm/cache/bdi.h"
 #include "mm/phys/zone.h"
 #include "sched/wait.h"
@@ -33,6 +34,10 @@ static struct wait_queue queues[NR_CONGEST] = {
 	WAIT_QUEUE_INIT(queues[CONGEST_SYNC]),
 };
 static atomic_t congested[NR_CONGEST];
+
+/* For experiments: every zone counts as marked. The other condition, a congested disk, is real. */
+static long all_marked;
+TUNABLE("vm/zone_congested_forced", all_marked, 0, 1, NULL);
 
 void congestion_set(struct bdi *bdi, enum congestion_dir dir)
 {
@@ -86,12 +91,17 @@ s64 congestion_wait(enum congestion_dir dir, u64 ns)
 	return left;
 }
 
+bool zone_marked_congested(const struct zone *zone)
+{
+	return (READ_ONCE(zone->zone_flags) & BIT(ZF_CONGESTED)) || READ_ONCE(all_marked);
+}
+
 s64 wait_iff_congested(struct zone *zone, enum congestion_dir dir, u64 ns)
 {
 	ktime_t start = ktime_get();
 	s64 left;
 
-	if (!nr_congested(dir) || !(READ_ONCE(zone->zone_flags) & BIT(ZF_CONGESTED))) {
+	if (!nr_congested(dir) || !zone_marked_congested(zone)) {
 		cond_resched();
 		left = (s64)ns - (s64)(ktime_get() - start);
 		left = max(left, (s64)0);

@@ -181,7 +181,7 @@ static struct zone *marked_zone(struct pass *p)
 	for (int i = 0; i <= p->end; i++) {
 		struct zone *zone = &p->node->zones[i];
 
-		if ((READ_ONCE(zone->zone_flags) & BIT(ZF_CONGESTED)) &&
+		if (zone_marked_congested(zone) &&
 		    !above(zone, p->req.order, zone->watermark[WMARK_HIGH],
 			   p->node->zones[p->end].type))
 			return zone;
