@@ -48,3 +48,19 @@ def test_nobody_to_kill(boot):
     assert "hog 135" in run.text  # SIGBUS
     assert run.text.count("no killable processes") == 1
     assert int(run.section("free").split("Mem:")[1].split()[2]) > 100_000
+
+
+@pytest.mark.parametrize("cpus,ratio", [(1, ""), (2, "80")])
+def test_reader_beside_slow_writer(boot, cpus, ratio):
+    """A slow stick's dirty pages fill memory; who reads from a fast disk waits no longer than alone."""
+    run = boot(autorun=f"/lab/mark beside /lab/beside ssd:size=600M,discard {ratio}",
+               mem="256M", cpus=cpus, nodes=1)
+    text = run.section("beside")
+    lat = {name: list(map(int, rest.split()))
+           for name, rest in re.findall(r"^@lat (\w+) ([\d ]+)$", text, re.M)}
+    p99 = {name: values[3] for name, values in lat.items()}
+    assert p99["busy"] <= 2 * p99["quiet"], text
+    # The writer was at work, the kswapd too, and nobody died.
+    assert int(re.findall(r"^nr_dirty (\d+)$", text, re.M)[0]) > 4000
+    assert int(re.search(r"^pageoutrun (\d+)$", text, re.M)[1]) > 100
+    assert re.search(r"^oom_kill 0$", text, re.M)
