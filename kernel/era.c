@@ -28,7 +28,9 @@ static const struct era_row {
 	{ "scan_rules", { LEAVE, LEAVE, 1, 2, 2 } }, /* how many pages reclaim looks at */
 	{ "pcp_batch", { 0, 0, 0, 0, 0 } },	     /* pages per trip to the buddy */
 	{ "sched_autogroup", { 0, 1, 1, 1, 1 } },    /* a session weighs as much as one thread */
-	{ "dirtyable", { 0, 0, 1, 1, 1 } },	     /* which pages count as dirtyable memory */
+	{ "dirtyable", { 0, 0, 0, 1, 1 } },	     /* which pages count as dirtyable memory */
+	{ "kswapd_wait_iff", { 0, 0, 0, 4, 4 } },    /* how kswapd waits when it gets urgent */
+	{ "lumpy", { 1, 3, 0, 0, 0 } },		     /* neighbours of a page, for blocks */
 	{ "workingset", { 0, 0, 0, 1, 1 } },	     /* pages that come back soon start active */
 };
 

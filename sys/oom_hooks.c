@@ -2,7 +2,7 @@
 /*
  * oom_hooks.c - which process pays when memory is gone.
  *
- * The claim of a process is what killing it gives back: anonymous pages and page tables; of file
+ * The claim of a process is what killing it gives back: anonymous pages, slots, page tables; of file
  * and shared pages, which mostly stay when their user goes, a quarter counts. It is moved by
  * oom_score_adj thousandths of all memory (-1000: never). PID 1 is exempt. Counters of an address
  * space are read under proc->lock, where the pointer is still good; nothing here allocates.
@@ -23,7 +23,7 @@
 #define MAX_GENERATIONS 64
 
 struct claim {
-	unsigned long total, rss_anon, rss_file, rss_shmem, tables; /* pages */
+	unsigned long total, rss_anon, rss_file, rss_shmem, swap, tables; /* pages */
 	char comm[16];
 	bool has_mm, dying;
 };
@@ -48,6 +48,7 @@ static void read_claim(struct process *p, struct claim *c)
 		c->rss_anon = atomic_long_read(&mm->rss_anon);
 		c->rss_file = atomic_long_read(&mm->rss_file);
 		c->rss_shmem = atomic_long_read(&mm->rss_shmem);
+		c->swap = atomic_long_read(&mm->rss_swap);
 		c->tables = atomic_long_read(&mm->pt_pages);
 	}
 	proc_unlock(p);
@@ -56,7 +57,7 @@ static void read_claim(struct process *p, struct claim *c)
 static long points(const struct process *p, const struct claim *c)
 {
 	long adj = p->oom_score_adj,
-	     sum = c->rss_anon + (c->rss_file + c->rss_shmem) / 4 + c->tables;
+	     sum = c->rss_anon + c->swap + (c->rss_file + c->rss_shmem) / 4 + c->tables;
 
 	if (adj == -1000 || p == init_process)
 		return -1;
@@ -79,7 +80,7 @@ static void print_tasks(void)
 	struct process *p;
 	u32 n = 0;
 
-	pr_info("[  pid  ]   uid  total_vm      rss pgtables oom_score_adj name");
+	pr_info("[  pid  ]   uid  total_vm      rss pgtables swapents oom_score_adj name");
 	rcu_read_lock();
 	list_for_each_entry_rcu(p, &proc_list, all_node) {
 		struct claim c;
@@ -87,8 +88,9 @@ static void print_tasks(void)
 		read_claim(p, &c);
 		if (!c.has_mm || n++ >= 100)
 			continue;
-		pr_info("[%7d] %5u %9lu %8lu %8lu %13d %s", p->pid, p->cred.uid, c.total,
-			c.rss_anon + c.rss_file + c.rss_shmem, c.tables, p->oom_score_adj, c.comm);
+		pr_info("[%7d] %5u %9lu %8lu %8lu %8lu %13d %s", p->pid, p->cred.uid, c.total,
+			c.rss_anon + c.rss_file + c.rss_shmem, c.tables, c.swap, p->oom_score_adj,
+			c.comm);
 	}
 	rcu_read_unlock();
 	if (n > 100)

@@ -15,6 +15,7 @@
 #include "kernel/printk.h"
 #include "kernel/time.h"
 #include "mm/reclaim/reclaim.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/aspace.h"
 #include "sched/kthread.h"
 #include "sched/mutex.h"
@@ -77,6 +78,8 @@ void mm_report(void)
 		report_zone(z);
 	pr_info("%lu pages of RAM, %lu pagecache pages, %lu pages of vmalloc", totalram_pages,
 		global_zone_state(NR_FILE_PAGES), global_zone_state(NR_VMALLOC));
+	pr_info("%lu pages in swap cache, free swap %lukB, total swap %lukB", swapcache_pages(),
+		KB(nr_swap_pages()), KB(total_swap_pages()));
 }
 
 static void report(gfp_t gfp, unsigned int order)

@@ -514,6 +514,15 @@ void age_anon(struct zone *zone, int priority)
 		shrink_active(zone, LRU_ACTIVE_ANON, SWAP_CLUSTER_MAX, priority);
 }
 
+/*
+ * There are free slots. As a last try before it is said that there is no memory: pages that have slots
+ * already, and are perhaps in nobody's tables any more.
+ */
+static bool worth_looking_at_anon(const struct scan_control *sc)
+{
+	return nr_swap_pages() || (!sc->priority && swapcache_pages());
+}
+
 static void find_targets(struct zone *zone, struct scan_control *sc, unsigned long *nr)
 {
 	struct lruvec *v = &zone->lruvec;
@@ -521,7 +530,7 @@ static void find_targets(struct zone *zone, struct scan_control *sc, unsigned lo
 				 .high = zone->watermark[WMARK_HIGH],
 				 .swappiness = (u32)READ_ONCE(swappiness),
 				 .priority = sc->priority,
-				 .swap = nr_swap_pages() != 0,
+				 .swap = worth_looking_at_anon(sc),
 				 .kswapd = sc->kswapd,
 				 .unreclaimable = READ_ONCE(zone->all_unreclaimable),
 				 .rules = switch_value(scan_rules) };
