@@ -39,10 +39,15 @@ static noinline void wake_waiters(struct page *page)
 	wake_up_all(bucket(page));
 }
 
-/* Is it being read from where reclaim put it? Then who waits for it waits for memory. */
+/*
+ * Is it being read from where reclaim put it: from swap, or from a file that lost it too early (only
+ * workingset_refault() makes a page active before it is read)? Then who waits for it waits for memory.
+ */
 static bool is_coming_back(struct page *page)
 {
-	return page_test(page, PG_swapcache) && !page_test(page, PG_uptodate);
+	unsigned long f = READ_ONCE(page->flags);
+
+	return !(f & BIT(PG_uptodate)) && (f & (BIT(PG_swapcache) | BIT(PG_active)));
 }
 
 /* Until done(page) or, killable, a fatal signal. */
