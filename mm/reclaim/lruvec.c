@@ -253,15 +253,22 @@ void lru_make_evictable(struct page *page)
 	}
 }
 
+/*
+ * A reclaimer may hold the page in a batch just now (or it waits in one of lru_add): then the mark
+ * takes it to the tail when it comes back.
+ */
 void page_lru_rotate(struct page *page)
 {
 	struct zone *zone = page_zone(page);
-	unsigned long flags;
+	unsigned long flags, f;
 
 	spin_lock_irqsave_l(&zone->lru_lock, flags, "lru_rotate");
-	if ((READ_ONCE(page->flags) & (BIT(PG_lru) | BIT(PG_active) | BIT(PG_unevictable) |
-				       BIT(PG_locked) | BIT(PG_dirty))) == BIT(PG_lru)) {
-		list_move_tail(&page->lru, &page_lruvec(page)->lists[page_lru_list(page)]);
+	f = READ_ONCE(page->flags);
+	if (!(f & (BIT(PG_active) | BIT(PG_unevictable) | BIT(PG_dirty)))) {
+		if (f & BIT(PG_lru))
+			list_move_tail(&page->lru, &page_lruvec(page)->lists[page_lru_list(page)]);
+		else
+			page_set(page, PG_reclaim);
 		count_vm_event(PGROTATED);
 	}
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lru_rotate");
@@ -290,6 +297,16 @@ void lru_putback(struct page *page)
 	page_put(page);
 }
 
+/* If its writing has ended while it was away (page_lru_rotate); else that is still to come. */
+static noinline void back_to_tail_locked(struct page *page)
+{
+	if (page_test(page, PG_writeback) || page_test(page, PG_dirty))
+		return;
+	page_clear(page, PG_reclaim);
+	if (!page_test(page, PG_active) && !page_test(page, PG_unevictable))
+		list_move_tail(&page->lru, &page_lruvec(page)->lists[page_lru_list(page)]);
+}
+
 void lru_putback_locked(struct zone *zone, struct page **pages, u32 nr)
 {
 	for (u32 i = 0; i < nr; i++) {
@@ -299,6 +316,8 @@ void lru_putback_locked(struct zone *zone, struct page **pages, u32 nr)
 			page_set(page, PG_unevictable);
 		page_set(page, PG_lru);
 		lruvec_add_locked(page_lruvec_in(zone, page), page, page_lru_list(page));
+		if (unlikely(page_test(page, PG_reclaim)))
+			back_to_tail_locked(page);
 	}
 	irq_work(nr);
 }
