@@ -23,6 +23,7 @@
 #define SWAP_FLAG_DISCARD_PAGES 0x40000u
 #define SWAP_FLAGS_KNOWN 0x7ffffu
 
+#define OOM_SCORE_ADJ_MAX 1000
 #define MAGIC_BYTES 10u
 struct swap_header {
 	u8 boot[1024];
@@ -144,6 +145,21 @@ SYSCALL(swapon)
 	return ret;
 }
 
+/*
+ * What an area holds may not fit into memory. Then it is this call that is too much, and no program
+ * shall be killed for it: for as long as it lasts the caller is the first to go, and the area stays.
+ */
+static int stop_as_culprit(const char *path)
+{
+	int adj = current_proc->oom_score_adj, ret;
+
+	current_proc->oom_score_adj = OOM_SCORE_ADJ_MAX;
+	ret = swapfile_stop(path);
+	if (current_proc->oom_score_adj == OOM_SCORE_ADJ_MAX)
+		current_proc->oom_score_adj = adj;
+	return ret;
+}
+
 SYSCALL(swapoff)
 {
 	char *path;
@@ -154,7 +170,7 @@ SYSCALL(swapoff)
 	path = path_arg(a0);
 	if (IS_ERR(path))
 		return PTR_ERR(path);
-	ret = swapfile_stop(path);
+	ret = stop_as_culprit(path);
 	path_arg_put(path);
 	return ret;
 }
