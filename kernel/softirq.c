@@ -62,10 +62,11 @@ void softirq_run(void)
 		run_round(pending);
 		local_irq_disable_l("softirq");
 	}
-	this_cpu_sub(__preempt_count, SOFTIRQ_OFFSET - 1);
-	preempt_enable_no_resched();
+	/* Still a softirq: the thread below may hold any spinlock that leaves interrupts on. */
 	if (this_cpu_read(softirq_pending) && softirq_wake_daemon)
 		softirq_wake_daemon();
+	this_cpu_sub(__preempt_count, SOFTIRQ_OFFSET - 1);
+	preempt_enable_no_resched();
 }
 
 void softirq_disable(void)
