@@ -7,22 +7,24 @@
  * resource:
  *
  *   cpu     some: more threads can run than do         full: never, for the whole machine
- *   memory  some: a thread is in a memory stall        full: and no thread does useful work: the CPU is
- *                                                      idle, or runs a stalled one
+ *   memory  some: a thread is in a memory stall        full: and no thread does useful work: the
+ *                                                      CPU is idle, or runs a stalled one
  *   io      some: a thread sleeps for I/O              full: and the CPU is idle
  *
  * A thread is in a memory stall between psi_memstall_enter and _leave: it reclaims, or waits for a
  * page that was in memory not long ago. It counts on the CPU it is on or was last on.
  *
  * Cost: the states follow from counts the run queue has anyway, so hot paths only take a time when
- * nr_running passes between 1 and 2. I/O states change where a thread sleeps for I/O, which are rare
- * branches already; "io full" is the CPU's iowait time. Memory states are looked at again after each
- * switch, but only while a stalled thread belongs to the CPU: AFTER_PSI then stays set in rq->after.
+ * nr_running passes between 1 and 2. I/O states change where a thread sleeps for I/O, which are
+ * rare branches already; "io full" is the CPU's iowait time. Memory states are looked at again
+ * after each switch, but only while a stalled thread belongs to the CPU: AFTER_PSI then stays set
+ * in rq->after.
  *
- * The machine's time: the mean over the CPUs, each weighted with the time it was not idle, per period
- * of 2 s. The averages move one step per period. The tick of a busy CPU starts that, in a timer's
- * softirq; an idle machine does nothing, and who reads makes up for what was missed, as does the
- * next tick (psi_avg.h). A long sleep for I/O on a machine without ticks is thus spread evenly.
+ * The machine's time: the mean over the CPUs, each weighted with the time it was not idle, per
+ * period of 2 s. The averages move one step per period. The tick of a busy CPU starts that, in a
+ * timer's softirq; an idle machine does nothing, and who reads makes up for what was missed, as
+ * does the next tick (psi_avg.h). A long sleep for I/O on a machine without ticks is thus spread
+ * evenly.
  * Locking: per-CPU times: run queue lock. Totals and averages: psi_lock, softirqs off; inside it the
  * run queue locks, one after the other.
  * Source: the names and forms are those of Linux since 4.20.

@@ -14,8 +14,8 @@
  * A time contains whatever ran in between: interrupts, and other threads where the thread slept or
  * was preempted; that is what it waited.
  * Locking: none: one CPU's cells change with preemption off; an interrupt between load and store of
- * an addition is excluded by the single instruction. A reset racing with an addition may lose one of
- * the two.
+ * an addition is excluded by the single instruction. A reset racing with an addition may lose one
+ * of the two.
  */
 #include "mm/phys/alloc_latency.h"
 

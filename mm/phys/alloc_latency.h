@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* alloc_latency.h - how long allocations spend in the slow path: /sys/kernel/quire/alloc_latency. */
+/*
+ * alloc_latency.h - how long allocations spend in the slow path: /sys/kernel/quire/alloc_latency.
+ */
 #ifndef MM_PHYS_ALLOC_LATENCY_H
 #define MM_PHYS_ALLOC_LATENCY_H
 

@@ -40,8 +40,9 @@ static noinline void wake_waiters(struct page *page)
 }
 
 /*
- * Is it being read from where reclaim put it: from swap, or from a file that lost it too early (only
- * workingset_refault() makes a page active before it is read)? Then who waits for it waits for memory.
+ * Is it being read from where reclaim put it: from swap, or from a file that lost it too early
+ * (only workingset_refault() makes a page active before it is read)? Then who waits for it waits
+ * for memory.
  */
 static bool is_coming_back(struct page *page)
 {

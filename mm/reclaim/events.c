@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * events.c - the events mm_vmscan_*: names and fields of Linux, so that its scripts read our traces.
+ * events.c - the events mm_vmscan_*: names and fields of Linux, so that its scripts read our
+ * traces.
  *
- * Where 3.6 and 6.1 differ the later text stands, with the zone (which it lost, and which [seed-003]
- * is about) behind it as zid. Not told apart here: isolate_mode is 0 (there is one way to isolate),
- * nothing is skipped, direct reclaim writes no pages of files (may_writepage counts swap).
+ * Where 3.6 and 6.1 differ the later text stands, with the zone (which it lost, and which
+ * [seed-003] is about) behind it as zid. Not told apart here: isolate_mode is 0 (there is one way
+ * to isolate), nothing is skipped, direct reclaim writes no pages of files (may_writepage counts
+ * swap).
  */
 #include "mm/reclaim/events.h"
 

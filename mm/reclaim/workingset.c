@@ -4,20 +4,21 @@
  *
  * Problem: a page of a file is taken from the tail of the inactive list if it was not used twice on
  * the way there. When the set of pages in use is larger than that list, each is thrown out just
- * before its second use, for ever, while the active list keeps pages that nobody uses any more. Idea:
- * measure what was missing.
+ * before its second use, for ever, while the active list keeps pages that nobody uses any more.
+ * Idea: measure what was missing.
  *
  *     head  [ inactive ]  tail -> out          [ active ]
  *            <- slots -> <--- away --->
  *
- * Each eviction and each activation moves the inactive list on by one page: age counts them per zone.
- * A page that goes leaves the age in its place in the index. When it comes back, age - trace is the
- * number of slots by which the inactive list was too short. If the active list has at least as many,
- * the page would have been used twice if that had been inactive: it starts active, and competes with
- * those that are.
+ * Each eviction and each activation moves the inactive list on by one page: age counts them per
+ * zone. A page that goes leaves the age in its place in the index. When it comes back, age - trace
+ * is the number of slots by which the inactive list was too short. If the active list has at least
+ * as many, the page would have been used twice if that had been inactive: it starts active, and
+ * competes with those that are.
  *
  * Traces of pages that never come back cost memory: nodes of the index with nothing but traces are
- * counted, and a shrinker takes some away when they are more than an eighth of the pages on the lists.
+ * counted, and a shrinker takes some away when they are more than an eighth of the pages on the
+ * lists.
  * Switch: 0 as before 3.15, 1 as since then.
  * Locking: the age is atomic; traces are changed under the mapping's lock.
  * Source: [facts 1.7] for the lists; the idea is the refault distance of Linux 3.15.

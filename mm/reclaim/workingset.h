@@ -39,8 +39,10 @@ static inline unsigned long ws_nodes_too_many(unsigned long nodes, unsigned long
 
 /* The value to leave in the index in place of a page, or NULL. => m->lock; file pages */
 void *workingset_eviction(struct page *page);
-/* A page takes the place of the trace: it becomes active if it was not away for long. => page new, not
- * on a list */
+/*
+ * A page takes the place of the trace: it becomes active if it was not away for long. => page new,
+ * not on a list
+ */
 void workingset_refault(struct page *page, void *trace);
 /* A page of a file was used a second time. */
 void workingset_activation(const struct page *page);

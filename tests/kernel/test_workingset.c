@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* test_workingset.c - pages that come back: traces, distance, activation, and the bound on traces. */
+/*
+ * test_workingset.c - pages that come back: traces, distance, activation, and the bound on traces.
+ */
 #include "lib/err.h"
 #include "mm/cache/mapping.h"
 #include "mm/kmem/slab.h"

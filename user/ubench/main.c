@@ -2,8 +2,9 @@
 /*
  * ubench - instructions per operation, seen from a program.
  *
- *	ubench [-c] [-d DIR] [-r] [NAME...]	-c: comma-separated values; -d: file rows in DIR, too;
- *				-r: rows of reclaim; NAME: only rows that begin so
+ *	ubench [-c] [-d DIR] [-r] [NAME...]
+ *		-c: comma-separated values; -d: file rows in DIR, too; -r: rows of reclaim;
+ *		NAME: only rows that begin so
  *
  * Problem: how much does the kernel do for one system call, fault, fork? Idea: on the virtual
  * clock the time-stamp counter advances by one per instruction, so its difference over many

@@ -5,12 +5,12 @@
  * kswapd rows: a sparse file of twice the machine's memory is read, or touched page by page through
  * a mapping, so that a page must be freed for each new one. What that costs is the time kswapd ran
  * (/proc/PID/schedstat), divided by the pages it looked at, by those it freed, and by the MiB that
- * went by (/proc/vmstat). Direct reclaim, which the reader does himself, is in none of the rows; its
- * share is printed as a row of its own, per mille of the pages freed.
+ * went by (/proc/vmstat). Direct reclaim, which the reader does himself, is in none of the rows;
+ * its share is printed as a row of its own, per mille of the pages freed.
  *
  * swap rows: 4 MiB that a program wrote are paged out with MADV_PAGEOUT and touched again in order;
- * the copy to and from a RAM disk (512 a page and way with 8-byte words) is part of them. Without swap
- * they are left out.
+ * the copy to and from a RAM disk (512 a page and way with 8-byte words) is part of them. Without
+ * swap they are left out.
  */
 #define _GNU_SOURCE
 #include "ubench.h"
