@@ -25,8 +25,8 @@
  * timer's softirq; an idle machine does nothing, and who reads makes up for what was missed, as
  * does the next tick (psi_avg.h). A long sleep for I/O on a machine without ticks is thus spread
  * evenly.
- * Locking: per-CPU times: run queue lock. Totals and averages: psi_lock, softirqs off; inside it the
- * run queue locks, one after the other.
+ * Locking: per-CPU times: run queue lock. Totals and averages: psi_lock, softirqs off; inside it
+ * the run queue locks, one after the other.
  * Source: the names and forms are those of Linux since 4.20.
  */
 #include "sched/psi.h"
