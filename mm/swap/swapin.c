@@ -75,12 +75,9 @@ struct page *swapin(swp_entry_t e, struct vma *vma, unsigned long addr, bool *ma
 	u64 first = max(slot & ~(window - 1), (u64)1), last = slot | (window - 1);
 	struct swap_plug plug;
 
-	struct swap_plug plug;
-
 	*major = false;
 	if (wanted || !swap_get(e))
 		return wanted;
-	swap_plug_start(&plug);
 	swap_plug_start(&plug);
 	for (u64 i = first; i <= last; i++) {
 		swp_entry_t near = swp_entry(swp_type(e), i);
@@ -100,7 +97,6 @@ struct page *swapin(swp_entry_t e, struct vma *vma, unsigned long addr, bool *ma
 			page_put(page);
 		}
 	}
-	swap_plug_finish(&plug);
 	swap_plug_finish(&plug);
 	swap_put(e);
 	return wanted;
