@@ -60,6 +60,7 @@ static const struct {
 	{ NR_DIRTY, 1, PA_DIRTY },
 	{ NR_WRITEBACK, 1, PA_WRITEBACK },
 	{ NR_MLOCK, 1, PA_MLOCKED },
+	{ NR_SWAPCACHE, 1, PA_SWAPCACHE },
 };
 
 static u64 all_items(struct zone *z)

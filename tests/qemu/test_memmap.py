@@ -8,7 +8,7 @@ TYPES = {"U": "Unmovable", "R": "Reclaimable", "M": "Movable", "V": "Reserve", "
 # counters of /proc/zoneinfo that do not move while a reader reads
 SAME = {"nr_inactive_anon": ["ia"], "nr_active_anon": ["aa"], "nr_inactive_file": ["if"], "nr_active_file": ["af"],
         "nr_unevictable": ["ue"], "nr_file_pages": ["ca"], "nr_shmem": ["sh"], "nr_dirty": ["di"],
-        "nr_writeback": ["wb"], "nr_mlock": ["ml"], "nr_kernel_stack": ["ks"]}
+        "nr_writeback": ["wb"], "nr_mlock": ["ml"], "nr_swapcached": ["sc"], "nr_kernel_stack": ["ks"]}
 
 
 def parse(text):
