@@ -123,8 +123,8 @@ static inline void mapping_account_cleaned(struct mapping *m, struct page *page)
  */
 bool mapping_remove_unused(struct mapping *m, struct page *page);
 /*
- * Around changes of values in a file's index, under its lock: takes the nodes with nothing but traces
- * into the books of mm/reclaim/workingset.c.
+ * Around changes of values in a file's index, under its lock: takes the nodes with nothing but
+ * traces into the books of mm/reclaim/workingset.c.
  */
 static inline void mapping_note_traces(struct mapping *m, u32 before)
 {

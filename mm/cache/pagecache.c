@@ -236,8 +236,8 @@ void pagecache_remove(struct page *page)
 
 /*
  * Nobody may find the page and write into it between the look at its count and its removal: the
- * count is frozen at zero meanwhile, under the lock so that no finder spins for long. Once the index
- * is empty the mapping may go: who has PG_private pages outlives them.
+ * count is frozen at zero meanwhile, under the lock so that no finder spins for long. Once the
+ * index is empty the mapping may go: who has PG_private pages outlives them.
  */
 static bool remove_unused(struct mapping *m, struct page *page, bool leave_trace)
 {

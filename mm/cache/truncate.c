@@ -17,8 +17,8 @@
  * Faults hold truncate_lock shared from their look at the size until the entry is in the table.
  * Writers are kept out by the owner's lock. A hole (punch) is the same without 1: a fault after it
  * makes a new page of zeros. A page under writeback is waited for: the device reads it. Pages go in
- * batches of 16: each is locked alone, the index lock is held for one page at a time. A page in swap
- * goes with its slot.
+ * batches of 16: each is locked alone, the index lock is held for one page at a time. A page in
+ * swap goes with its slot.
  *
  * A file system on a disk holds truncate_lock itself (the _locked forms) until it has freed the
  * blocks: a fault in between would read them once more.

@@ -63,8 +63,8 @@ struct xa_node *xa_node_alloc(gfp_t gfp);		    /* NULL when out of memory */
 void xa_add_spare(struct xarray *xa, struct xa_node *node); /* => lock; takes node over */
 /*
  * Looks at up to XA_FORGET_NODES lowest nodes from *index on for one that holds values alone, and
- * empties it: how many values went, 0: none of these. *index moves behind what was looked at, to 0 at
- * the end. => lock
+ * empties it: how many values went, 0: none of these. *index moves behind what was looked at, to 0
+ * at the end. => lock
  */
 #define XA_FORGET_NODES 16u
 unsigned int xa_forget_values(struct xarray *xa, unsigned long *index);

@@ -34,7 +34,8 @@ void shrinker_register(struct shrinker *s)
 }
 
 #define SHRINK_BATCH 128u
-#define SHRINK_LEAST 32u /* pages that count as scanned when none were: there may be objects alone */
+/* Pages that count as scanned when none were: there may be objects alone. */
+#define SHRINK_LEAST 32u
 
 /* Pages of files go with inodes: whose work was it? */
 static void shrink_begin(struct reclaim_state *rs)

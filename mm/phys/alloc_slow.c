@@ -174,7 +174,9 @@ static bool dying(gfp_t gfp, u32 round)
 	return (current->flags & TF_OOM_VICTIM) && round > 1 && !(gfp & __GFP_NOFAIL);
 }
 
-/* The ladder. *before: what psi_memstall_enter() said, if *stalled: it came to the steps that wait. */
+/*
+ * The ladder. *before: what psi_memstall_enter() said, if *stalled: it came to the steps that wait.
+ */
 static struct page *climb(struct alloc_context *ac, gfp_t gfp, bool *stalled, bool *before)
 {
 	bool can_sleep = (gfp & __GFP_DIRECT_RECLAIM) && current && may_sleep() &&
@@ -236,7 +238,7 @@ struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp)
 	if (stalled)
 		psi_memstall_leave(before);
 	alloc_latency_note(ac->order,
-			   !page   ? ALLOC_FAILED
+			   !page     ? ALLOC_FAILED
 			   : stalled ? ALLOC_RECLAIMED
 				     : ALLOC_WALKED,
 			   (u64)(ktime_get() - start));
