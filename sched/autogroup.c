@@ -4,9 +4,9 @@
  *
  * Problem: shares by thread favour whoever has many threads. 78 programs of one terminal leave a
  * kernel thread beside them 1/40 of a CPU, and all memory of the machine may wait for that thread.
- * Idea: what counts is the session. All threads of a session together weigh as much as one thread of
- * nice 0, whatever their number; nice decides among them only. Kernel threads and PID 1 are in no
- * session group and weigh what they always did.
+ * Idea: what counts is the session. All threads of a session together weigh as much as one thread
+ * of nice 0, whatever their number; nice decides among them only. Kernel threads and PID 1 are in
+ * no session group and weigh what they always did.
  *
  *     weight of a thread = 1024 x own weight / sum of the own weights of its queued fellows
  *
@@ -15,11 +15,12 @@
  * changes at every wake-up, the weight of a thread follows when it is queued and at the end of each
  * of its requests; in between it is off by what came and went meanwhile.
  *
- * Invariant: group->load is the sum of group_load of its threads; group_load is not 0 only while the
- * thread is queued in the fair class, and is then its own weight, to which se.weight returns.
+ * Invariant: group->load is the sum of group_load of its threads; group_load is not 0 only while
+ * the thread is queued in the fair class, and is then its own weight, to which se.weight returns.
  * Locking: group and group_load by the queue lock of the thread; load is atomic.
  * Source: Linux since 2.6.38 has such groups for sessions (CONFIG_SCHED_AUTOGROUP, on in the
- * configurations of distributions); there as a tree of queues. [seed-003] was measured in that time.
+ * configurations of distributions); there as a tree of queues. [seed-003] was measured in that
+ * time.
  */
 #include "sched/autogroup.h"
 

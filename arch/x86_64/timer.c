@@ -200,8 +200,8 @@ static void calibrate_alarm(void)
 
 /*
  * Turns of emulated CPUs. On a counted clock the emulator runs one CPU at a time, until the next
- * timer of the machine is due: half a tick with two CPUs. While one runs, the others stand still, and
- * what they should have done meanwhile is not done. A timer that rings more often, into nothing
+ * timer of the machine is due: half a tick with two CPUs. While one runs, the others stand still,
+ * and what they should have done meanwhile is not done. A timer that rings more often, into nothing
  * (channel 0 of the PIT, its line stays masked), makes the turns shorter.
  */
 static u32 turn_us;

@@ -47,7 +47,8 @@ void pcp_init(struct pcp *pcp, struct zone *zone)
 	/*
 	 * A batch of a 1024th of the zone at most, so that all CPUs' lists together stay small
 	 * against it; a power of two, because that is how blocks come. What lies on the lists is
-	 * not counted as free: in a small zone a large batch eats up the gap between two watermarks.
+	 * not counted as free: in a small zone a large batch eats up the gap between two
+	 * watermarks.
 	 */
 	pcp->batch = (s32)rounddown_pow_of_two(
 		clamp(switch_value(pcp_batch) ? pages : old, 1ul, (unsigned long)PCP_BATCH_MAX));

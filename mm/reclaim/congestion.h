@@ -23,7 +23,10 @@ bool bdi_is_congested(const struct bdi *bdi, enum congestion_dir dir);
 int nr_congested(enum congestion_dir dir);
 /* Always sleeps: until woken or for ns. => nanoseconds left */
 s64 congestion_wait(enum congestion_dir dir, u64 ns);
-/* Was the zone seen full of pages that a congested device did not take? (or vm/zone_congested_forced) */
+/*
+ * Was the zone seen full of pages that a congested device did not take? (Or is every zone to count
+ * as such: vm/zone_congested_forced.)
+ */
 bool zone_marked_congested(const struct zone *zone);
 /* Sleeps only if some device is congested and the zone is marked; else yields. => ns left */
 s64 wait_iff_congested(struct zone *zone, enum congestion_dir dir, u64 ns);

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
-from lablib import claims, doc001, drive, memmap, page, records, report, stats  # noqa: E402
+from lablib import claims, doc001, doc003, drive, memmap, page, records, report, stats  # noqa: E402
 from lablib.claims import Claim, DIRECTION, NO_DATA, NOT, REPRODUCED  # noqa: E402
 
 
@@ -267,3 +267,57 @@ def test_memmap_in_a_browser(tmp_path):
     assert told == ("block 8 at 16 MiB, Unmovable: free ~256, files ~64, kernel ~128, pinned ~8 pages; "
                     "largest free block: order 3")
     assert int(colours) >= 3
+
+
+# ---- document 003 ----
+
+def test_003_derived_rows():
+    """The last block of the document's table follows from its own rows, to the last digit."""
+    for column in (1, 2):
+        values = {row[0]: row[column] for row in doc003.PUBLISHED}
+        got = doc003.derived(values, values["Elapsed"])
+        for name, value in got.items():
+            assert doc003.cell(name, value) == doc003.cell(name, values[name] + 1e-4), name
+    change = {name: doc003.percent(old, new) for name, old, new in doc003.PUBLISHED}
+    assert f"{change['allocstall']:.2f}" == "-98.82" and change["pswpin"] == 0
+    assert f"{change['reclaim_velocity']:.2f}" == "2.02" and f"{change['pgsteal_kswapd_dma']:.2f}" == "213.07"
+
+
+def run_003(side, column):
+    """The document's own figures as if they were ours."""
+    names = [f"LAB delta {name}={value}" for name, *both in doc003.PUBLISHED
+             for value in [both[column]] if name[0] == "p" or name[0] == "n" or name in (
+                 "allocstall", "slabs_scanned") or name.startswith("kswapd_")]
+    sleep = 0 if column else 149000
+    return records.parse("\n".join(
+        [f"LAB run document=003 side={side}", f"LAB total seconds={doc003.PUBLISHED[0][1 + column]}.0 "
+         "streams=78 pages=204472320", *names, f"LAB delta kswapd_congestion_sleep_ms={sleep}",
+         "LAB series t=1.0 faults=10 allocstall=3 sleep_ms=1", "LAB end status=0 seconds=1"]))
+
+
+def test_003_verdicts():
+    """The document's own figures pass every claim about its machine, and swapped they do not."""
+    def verdicts(order):
+        out = []
+        for job in doc003.plan(quick=True):
+            if job.part == "M":
+                run = run_003(job.side, order[min(job.side, 1)])
+                out.append(drive.Result(job, run, str(job.side), 1.0))
+        fig = report.collect(doc003, out)
+        return {v.claim.key: v.verdict for v in claims.judge(doc003.CLAIMS, fig)}, fig, out
+    right, fig, got = verdicts((0, 1))
+    assert {v for k, v in right.items() if k.startswith("M.")} == {REPRODUCED}
+    assert {v for k, v in right.items() if not k.startswith("M.")} == {NO_DATA}
+    wrong, _, _ = verdicts((1, 0))
+    assert wrong["M.stall"] == wrong["M.steal"] == wrong["M.cause1"] == NOT
+    text = report.text(doc003, fig, claims.judge(doc003.CLAIMS, fig), got)
+    assert re.search(r"^allocstall +696424 +8222 +\(-688202, +-98.82%\) +696424 +8222 +-98.82%$", text, re.M)
+    html = page.render(doc003, "003", fig, claims.judge(doc003.CLAIMS, fig), got, "conditions")
+    assert html.count("<svg") == html.count("</svg>") >= 2 and "reclaim_velocity" in html
+
+
+def test_003_plan():
+    for quick in (False, True):
+        jobs = doc003.plan(quick)
+        assert len({j.name for j in jobs}) == len(jobs) and all(j.cpus == 2 for j in jobs)
+        assert {c.part for c in doc003.CLAIMS} <= {j.part for j in jobs}

@@ -24,6 +24,7 @@ class Job:
     seed: int = 1
     words: dict = field(default_factory=dict)   # name=value of `lab run`
     mem: str = "4G"
+    cpus: int = 1
     append: str = ""
     twin: str = ""          # a second run of the same side and seed: must give the same bytes
 
@@ -56,7 +57,7 @@ def abba(sides, seeds):
 
 def boot(document, job, opt):
     log = os.path.join(opt.out, job.name + ".log")
-    m = qq.Machine(kernel=opt.kernel, initrd=opt.initrd, nodes=1, cpus=1, mem=job.mem,
+    m = qq.Machine(kernel=opt.kernel, initrd=opt.initrd, nodes=1, cpus=job.cpus, mem=job.mem,
                    clock="virtual", serial=f"file:{log}",
                    append=f'loglevel=4 seed={job.seed} {job.append} tracer=nop '
                           f'autorun="{command(document, job)}"')

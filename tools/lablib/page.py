@@ -143,6 +143,9 @@ def part_charts(doc, figures, results, part):
     runs = {s: r for s, r in runs.items() if r}
     if not runs:
         return ""
+    if hasattr(doc, "charts"):
+        return legend(doc, runs) + '<div class="charts">' + "".join(
+            f"<figure>{c}</figure>" for c in doc.charts(runs) if c) + "</div>"
     warm = [s["t"] for r in runs.values() for s in r.series if s.get("phase") == "warm"]
     band = [(1, max(warm))] if warm else []
     mib = 1 / (1 << 20)
@@ -218,7 +221,7 @@ def law_section(doc, figures):
 def provenance(doc, results, conditions):
     out = ["<h2>Where the figures come from</h2>", f"<p>{esc(conditions)}</p>",
            "<p>Each run is a boot of its own; its console log is beside this page. Runs with different "
-           "seeds differ in when the writers start; the same seed gives the same bytes.</p>",
+           "seeds differ in when the load starts; the same seed gives the same bytes.</p>",
            '<div class="wide"><table><thead><tr><th>run</th><th class="n">host s</th><th>words</th>'
            "<th></th></tr></thead><tbody>"]
     for r in results:
@@ -238,6 +241,15 @@ def provenance(doc, results, conditions):
     return "\n".join(out)
 
 
+def layout_section(title, lines):
+    """A document's own table: first line the head, first column the names."""
+    def row(line, tag):
+        return "<tr>" + "".join(f'<{tag}{" class=n" if i else ""}>{esc(c)}</{tag}>'
+                                for i, c in enumerate(line)) + "</tr>"
+    return (f"<h2>{esc(title)}</h2>" + '<div class="wide"><table><thead>' + row(lines[0], "th")
+            + "</thead><tbody>" + "\n".join(row(line, "td") for line in lines[1:]) + "</tbody></table></div>")
+
+
 def render(doc, ident, figures, verdicts, results, conditions):
     law = [p for p in report.parts(figures) if p.rstrip("0123456789") in doc.PARTS and p not in doc.PARTS]
     out = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
@@ -255,6 +267,7 @@ def render(doc, ident, figures, verdicts, results, conditions):
                     f'<p class="soft">Part {part}, {n} run{"s" * (n > 1)} a side. Time lines show the first '
                     "run of each side; the shaded part is the warm-up, which no figure contains.</p>",
                     part_charts(doc, figures, results, part), part_table(doc, figures, part)]
+    out += [layout_section(title, lines) for title, lines in report.layouts(doc, figures)]
     out.append(memmap.sections(results, [(p, report.part_name(doc, p)) for p in report.parts(figures)]))
     out += [law_section(doc, figures), provenance(doc, results, conditions), "</main></body></html>"]
     return "\n".join(out) + "\n"

@@ -82,6 +82,11 @@ def text_table(lines):
                                for i, (c, w) in enumerate(zip(line, widths))).rstrip() for line in lines)
 
 
+def layouts(doc, figures):
+    """[(title, lines)]: tables in a document's own layout, if it has one."""
+    return doc.tables(figures) if hasattr(doc, "tables") else []
+
+
 def text(doc, figures, verdicts, results):
     out = [f"{doc.TITLE}  [{doc.SWITCH}]", ""]
     law = [p for p in parts(figures) if p.rstrip("0123456789") in doc.PARTS and p not in doc.PARTS]
@@ -107,6 +112,8 @@ def text(doc, figures, verdicts, results):
                 lines.append([part, side, *(show(stats.mean([g[m] for g in got])) if all(
                     g.get(m) is not None for g in got) else "-" for m in metrics)])
         out += ["The law, by number of writers", text_table(lines), ""]
+    for title, lines in layouts(doc, figures):
+        out += [title, text_table(lines), ""]
     out.append("What the document says, and what was seen")
     for v in verdicts:
         out.append(f"  {v.verdict:15} {v.claim.key:11} {v.claim.says} ({v.claim.published})")

@@ -70,8 +70,7 @@ static int new_name(char *before, char *after, char *name, size_t size)
 	return -1;
 }
 
-/* => 0 and the new disk's name, or -1 after one line */
-static int create(const char *model, char *name, size_t size)
+int lab_model(const char *model, char *name, size_t size)
 {
 	static char before[4096], after[4096];
 
@@ -116,7 +115,7 @@ int lab_disk(struct lab *lab, const char *model, const char *dir)
 	mkdir(dir, 0755);
 	if (!*model || !strcmp(model, "none"))
 		return 0;
-	if (create(model, lab->device, sizeof(lab->device)) < 0)
+	if (lab_model(model, lab->device, sizeof(lab->device)) < 0)
 		return -1;
 	find_bdi(lab);
 	snprintf(node, sizeof(node), "/dev/%s", lab->device);
@@ -137,7 +136,7 @@ int lab_swap(struct lab *lab, const char *model)
 
 	if (!*model || !strcmp(model, "none"))
 		return 0;
-	if (create(model, lab->swap, sizeof(lab->swap)) < 0)
+	if (lab_model(model, lab->swap, sizeof(lab->swap)) < 0)
 		return -1;
 	snprintf(node, sizeof(node), "/dev/%s", lab->swap);
 	if (make(mkswap) < 0)
@@ -149,7 +148,7 @@ int lab_swap(struct lab *lab, const char *model)
 	return 0;
 }
 
-static void remove_disk(const char *name)
+void lab_model_gone(const char *name)
 {
 	char line[64];
 
@@ -164,11 +163,11 @@ void lab_disk_gone(struct lab *lab)
 	if (*lab->mounted && umount(lab->mounted) < 0)
 		fprintf(stderr, "lab: umount %s: %s\n", lab->mounted, strerror(errno));
 	if (*lab->device)
-		remove_disk(lab->device);
+		lab_model_gone(lab->device);
 	snprintf(node, sizeof(node), "/dev/%s", lab->swap);
 	if (*lab->swap && swapoff(node) < 0)
 		fprintf(stderr, "lab: swapoff %s: %s\n", node, strerror(errno));
 	else if (*lab->swap)
-		remove_disk(lab->swap);
+		lab_model_gone(lab->swap);
 	lab->mounted[0] = lab->device[0] = lab->swap[0] = 0;
 }

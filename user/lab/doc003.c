@@ -2,13 +2,14 @@
 /*
  * doc003.c - [seed-003]: kswapd should sleep only when a disk really has too much to do.
  *
- * One run: an ext2 without a block in use for its files, swap on another modelled disk, a little idle
- * program memory, and N streams through sparse mapped files (streams.c), all started together. All
- * counters of the document's table are read before and after. The machine (zones, CPUs) is chosen by
- * whoever boots; tools/lablib/doc003.py does it for the table.
+ * One run: an ext2 without a block in use for its files, swap on another modelled disk, a little
+ * idle program memory, and N streams through sparse mapped files (streams.c), all started together.
+ * All counters of the document's table are read before and after. The machine (zones, CPUs) is
+ * chosen by whoever boots; tools/lablib/doc003.py does it for the table.
  *
  * Control `congest`: a writer keeps a slow disk full of requests, and every zone counts as marked
- * congested (vm/zone_congested_forced). Both conditions of the new wait hold then, so it must sleep.
+ * congested (vm/zone_congested_forced). Both conditions of the new wait hold then, so it must
+ * sleep.
  */
 #include "frame.h"
 #include <dirent.h>
@@ -53,6 +54,8 @@ static const struct lab_key keys[] = {
 	{ "dir", "/mnt", "where it is mounted" },
 	{ "swap", "none", "the model to swap to; none: no swap" },
 	{ "autogroup", "1", "switch sched_autogroup: all streams share the weight of one thread" },
+	{ "temper", "0", "switch kswapd_temper: the series' third patch" },
+	{ "mapped", "0", "switch mapped_stream: the series' fifth patch" },
 	{ "congest", "0", "1: a writer saturates a slow disk and every zone counts as marked" },
 	{ NULL, NULL, NULL },
 };
@@ -220,39 +223,55 @@ static int idle_memory(unsigned long bytes)
 	return 0;
 }
 
-#define SLOW_DIR "/tmp/lab-slow"
 #define SLOW_PAGES 4096u
 /*
- * Every second page of a file on a disk of 1 MiB/s, over and over: requests that cannot be merged.
- * The flusher has more than the queue takes, always.
+ * Every second page of a disk of 1 MiB/s, over and over: requests that cannot be merged. The
+ * flusher has more than the queue takes, always.
  */
-static void saturate(void)
+static void saturate(const char *disk)
 {
 	static char page[4096];
-	int fd = open(SLOW_DIR "/file", O_RDWR | O_CREAT, 0600);
+	char node[64];
+	int fd;
 
+	snprintf(node, sizeof(node), "/dev/%s", disk);
+	fd = open(node, O_RDWR);
 	if (fd < 0)
-		die(SLOW_DIR "/file");
+		die(node);
 	for (unsigned int i = 0;; i = (i + 1) % SLOW_PAGES)
 		if (pwrite(fd, page, sizeof(page), (off_t)i * 2 * 4096) < 0)
-			die("lab: slow disk");
+			die(node);
 }
 
-/* => the writer, once the disk is congested; -1 after one line */
-static pid_t congest(struct lab *slow)
+/* => the writer, once the disk has much to do; -1 after one line */
+static pid_t congest(char *disk, size_t size)
 {
 	pid_t writer;
 
-	if (lab_disk(slow, "bw:size=64M,bw=1M,discard", SLOW_DIR) < 0 ||
+	if (lab_model("bw:size=64M,bw=1M,discard", disk, size) < 0 ||
 	    lab_tunable("vm/dirty_background_bytes", 1 << 20) < 0 ||
 	    lab_tunable("vm/dirty_bytes", 8 << 20) < 0 ||
 	    lab_tunable("vm/zone_congested_forced", 1) < 0)
 		return -1;
+	fflush(stdout);
 	writer = fork();
 	if (writer == 0)
-		saturate();
+		saturate(disk);
 	sleep_until(clock_ns(CLOCK_MONOTONIC) + 500000000u);
 	return writer;
+}
+
+/* What it still has to write must not take a minute. */
+static void decongest(const char *disk, pid_t writer)
+{
+	char path[96];
+
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	snprintf(path, sizeof(path), "/sys/block/%s/model", disk);
+	lab_write(path, "bw=1G");
+	sync();
+	lab_model_gone(disk);
 }
 
 static int measure(struct lab *lab, struct streams *s)
@@ -264,6 +283,8 @@ static int measure(struct lab *lab, struct streams *s)
 	w.kswapd = thread_named("kswapd0");
 	if (idle_memory(lab_number(lab, "idle")) < 0 || streams_prepare(s) < 0)
 		return 1;
+	if (!lab_number(lab, "congest"))
+		sync(); /* what making the files left to write */
 	sleep_until(clock_ns(CLOCK_MONOTONIC) + lab_number(lab, "seed") * 137000u);
 	take(&w.first, w.kswapd);
 	w.before = w.first;
@@ -276,12 +297,12 @@ static int measure(struct lab *lab, struct streams *s)
 
 static int in_session(struct lab *lab)
 {
-	static struct lab slow;
 	struct streams s = {
 		.dir = lab_text(lab, "dir"),
 		.nr = (unsigned int)lab_number(lab, "streams"),
 		.file_bytes = lab_number(lab, "size") & ~4095ul,
 	};
+	char slow[32] = "";
 	pid_t writer = 0;
 	int status;
 
@@ -290,24 +311,23 @@ static int in_session(struct lab *lab)
 		return 2;
 	}
 	if (lab_switch("sched_autogroup", (int)lab_number(lab, "autogroup")) < 0 ||
+	    lab_switch("kswapd_temper", (int)lab_number(lab, "temper")) < 0 ||
+	    lab_switch("mapped_stream", (int)lab_number(lab, "mapped")) < 0 ||
 	    lab_disk(lab, lab_text(lab, "disk"), s.dir) < 0 ||
 	    lab_swap(lab, lab_text(lab, "swap")) < 0)
 		return 1;
-	if (lab_number(lab, "congest") && (writer = congest(&slow)) < 0)
+	if (lab_number(lab, "congest") && (writer = congest(slow, sizeof(slow))) < 0)
 		return 1;
 	lab_provenance(lab);
 	status = measure(lab, &s);
-	if (writer) {
-		kill(writer, SIGKILL);
-		waitpid(writer, NULL, 0);
-		lab_disk_gone(&slow);
-	}
+	if (writer)
+		decongest(slow, writer);
 	return status;
 }
 
 /*
- * All of it in a session of its own, as at a terminal of its own: kernels of the document's time give
- * a session one share of the CPU, not one to each of its processes (sched_autogroup).
+ * All of it in a session of its own, as at a terminal of its own: kernels of the document's time
+ * give a session one share of the CPU, not one to each of its processes (sched_autogroup).
  */
 static int run(struct lab *lab)
 {

@@ -106,6 +106,9 @@ int lab_map_start(const struct lab *lab, unsigned long ms);
 void lab_map_stop(void);
 
 /* ---- a disk ---- */
+/* Creates a disk model. => 0 and its name ("bw0"), or -1 after one line */
+int lab_model(const char *model, char *name, size_t size);
+void lab_model_gone(const char *name);
 /*
  * Creates the disk model `model` ("" or "none": the directory dir is used as it is), an ext2 on it,
  * and mounts it on dir. => 0, or -1 after one line

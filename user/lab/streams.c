@@ -5,9 +5,9 @@
  * A stream makes a file, unlinks it, gives it a size without a single block (a hole), maps it
  * shared, advises random access (so nothing is read ahead), and stops itself. When all have stopped
  * they are continued together; each then reads one byte of every page, once, and ends. Every fault
- * fills a fresh page of the page cache with zeros, nothing is ever read from the disk, and no page is
- * wanted again: all there is to see is how memory is taken back. Plain system calls: the same load
- * runs on Linux (`lab streams`).
+ * fills a fresh page of the page cache with zeros, nothing is ever read from the disk, and no page
+ * is wanted again: all there is to see is how memory is taken back. Plain system calls: the same
+ * load runs on Linux (`lab streams`).
  *
  * One process group for all of them, so that one signal starts the race.
  * Source: [seed-003], whose load is of this form; [facts 5.1].
