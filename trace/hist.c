@@ -191,7 +191,8 @@ static int stacks_show(struct seq *seq)
 }
 SHOW("/sys/kernel/tracing/irqsoff_stacks", 0444, stacks_show, NULL);
 
-void irqoff_reset(void)
+/* Not inlined: tools/referee sees it called. */
+noinline void irqoff_reset(void)
 {
 	tracer_pause();
 	for (u32 cpu = 0; cpu < nr_possible_cpus; cpu++)

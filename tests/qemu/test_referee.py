@@ -23,10 +23,10 @@ def plugin(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("cpus", [1, 2])
-def test_both_see_the_same(images, plugin, tmp_path, cpus):
+@pytest.mark.parametrize("cpus,load", [(1, "/lab/referee"), (2, "/lab/referee reset")])
+def test_both_see_the_same(images, plugin, tmp_path, cpus, load):
     """One CPU: equal to the instruction. Two: the same sections, and the vCPU's own lengths keep the bound."""
-    referee, tracer = compare.run(plugin, images.kernel, images.initrd, cpus, "/lab/referee", str(tmp_path))
+    referee, tracer = compare.run(plugin, images.kernel, images.initrd, cpus, load, str(tmp_path))
     compare.table(referee, tracer, cpus, 10)
     assert sum(s.traced for s in referee.sites.values()) > 100000, "the load is too small to prove anything"
     assert len([k for k, s in referee.sites.items() if s.traced]) > 30

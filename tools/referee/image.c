@@ -232,6 +232,14 @@ static int watch_hook(const char *name, bool stop, bool has_clock)
 	return has_clock ? -1 : 0;
 }
 
+static void watch_entry(const char *name, enum spot_kind kind)
+{
+	uint64_t addr = address(name);
+
+	if (addr)
+		spot_add(addr, kind, -1);
+}
+
 /*
  * The spot of an instruction that is being translated, made now when it is a call or a return of
  * the tracer. A tail call needs none: the return of the called one is the hook's.
@@ -292,6 +300,8 @@ int image_load(struct image *image, const char *path)
 	}
 	check_gates(image);
 	find_tracer();
+	watch_entry("irqoff_reset", SPOT_RESET);
+	watch_entry("tracer_resume", SPOT_RESUME);
 	if (watch_hook("irqoff_start", false, true) || watch_hook("irqoff_stop", true, true) ||
 	    watch_hook("irqoff_work", false, false)) {
 		fprintf(stderr, "referee: image=%s: the hooks of the tracer are not found\n", path);

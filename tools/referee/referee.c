@@ -38,6 +38,9 @@
  * shorter. clock - length is what the macros put between a cli and the reading of the clock: a
  * constant of a site (diff_min, diff_max).
  *
+ * When the tracer forgets its figures (irqsoff_reset), the referee forgets what it compares them
+ * with.
+ *
  * Counting: with one thread of emulation (-icount, or thread=single) each instruction adds one to
  * one word, inline, and a callback per translation block tells whose turn it is; exact, and some
  * three times slower than without. With threads=multi every instruction calls: exact too, and
@@ -60,7 +63,9 @@ static struct vcpu vcpus[MAX_VCPUS];
 static unsigned int nr_vcpus;
 static struct oddities odd;
 static char image_path[4096], out_path[4096];
-static bool by_call; /* each instruction calls: for several threads of emulation */
+static enum { RESUMING, RUNNING, RESETTING } tracer;
+static unsigned int epoch; /* how often the tracer began: at its first hook, and after a reset */
+static bool by_call;	   /* each instruction calls: for several threads of emulation */
 
 /* One thread of emulation: all instructions of all vCPUs, of which those after `mark` belong to
  * `running` */
@@ -96,6 +101,7 @@ static void section_open(struct vcpu *v, int site, uint64_t first)
 	v->start = first;
 	v->hook = 0;
 	v->saw_start = v->saw_stop = false;
+	v->epoch = epoch;
 }
 
 static unsigned int bucket(uint64_t len)
@@ -112,7 +118,7 @@ static void account_clock(struct vcpu *v, struct site_stat *s, uint64_t len)
 	uint64_t clock = v->clock_stop - v->clock_start;
 	int64_t diff = (int64_t)(clock - len);
 
-	if (!v->saw_start && !v->saw_stop)
+	if (!v->saw_start && !v->saw_stop && epoch && v->epoch == epoch)
 		s->pending++;
 	if (!v->saw_start || !v->saw_stop)
 		return;
@@ -194,6 +200,25 @@ static void hook_left(struct vcpu *v, uint64_t pos)
 	v->hook += pos + 1 - v->hook_start;
 }
 
+/*
+ * The tracer's figures start again from nothing, so what it is compared with does too, at the first
+ * hook after: between the tracer's pause and this moment none ran on any CPU. A section that was
+ * open then may have tested the tracer's flag before it was set: it cannot count as missed.
+ */
+static void forget_clocks(void)
+{
+	tracer = RUNNING;
+	epoch++;
+	for (unsigned int cpu = 0; cpu < nr_vcpus; cpu++)
+		for (unsigned int i = 0; i < image.nr_sites; i++) {
+			struct site_stat *s = &vcpus[cpu].stats[i];
+
+			s->traced = s->clock_total = s->clock_max = 0;
+			s->diff_min = s->diff_max = 0;
+			s->unseen = s->pending = 0;
+		}
+}
+
 static void clock_read(struct vcpu *v, const struct spot *spot, uint64_t pos)
 {
 	if (v->state != IF_OFF)
@@ -202,6 +227,8 @@ static void clock_read(struct vcpu *v, const struct spot *spot, uint64_t pos)
 		v->clock_stop = pos;
 		v->saw_stop = true;
 	} else {
+		if (tracer == RESUMING)
+			forget_clocks();
 		v->clock_start = pos;
 		v->saw_start = true;
 	}
@@ -248,6 +275,13 @@ static void arrive(unsigned int cpu, void *data)
 		break;
 	case SPOT_RET:
 		hook_left(v, pos);
+		break;
+	case SPOT_RESET:
+		tracer = RESETTING;
+		break;
+	case SPOT_RESUME:
+		if (tracer == RESETTING)
+			tracer = RESUMING;
 		break;
 	case SPOT_POPF:
 		odd.popf++;

@@ -20,6 +20,8 @@ enum spot_kind {
 	SPOT_CLOCK,  /* the hook reads the clock */
 	SPOT_CALL,   /* inside the tracer, to the tracer */
 	SPOT_RET,    /* inside the tracer */
+	SPOT_RESET,  /* the tracer is about to forget all it has, */
+	SPOT_RESUME, /* and has: its hooks run again */
 	SPOT_POPF,   /* in no table: what it does to IF cannot be seen */
 };
 
@@ -78,6 +80,7 @@ struct vcpu {
 	uint64_t start, hook; /* position of its first instruction; instructions of hooks in it */
 	uint64_t clock_start, clock_stop;
 	bool saw_start, saw_stop;
+	unsigned int epoch; /* of the tracer, when it began */
 
 	/* inside a hook */
 	bool in_hook;
