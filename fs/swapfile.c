@@ -47,7 +47,7 @@ struct swapfile {
 	bool stopping;	/* (files_lock) */
 	char path[256]; /* as the caller named it, for the log */
 };
-static DEFINE_SPINLOCK(files_lock, RANK_LEAF);
+static DEFINE_SPINLOCK(files_lock, RANK_WB);
 static LIST_HEAD(files); /* (files_lock) those that are areas */
 
 /* ---- transfers ---- */

@@ -15,7 +15,7 @@
  * Priorities as in Linux: given ones are 0 to 32767; areas without one get -2, -3, ... in order of
  * their coming, and close up when one of them goes.
  *
- * Locking: swap_lock (spinlock, a leaf) for states, priorities, the order. area->lock is not taken
+ * Locking: swap_lock (spinlock) for states, priorities, the order. area->lock is not taken
  * inside it.
  */
 #include "arch/percpu.h"
@@ -32,7 +32,7 @@
 #include "sched/sched.h"
 #include "sched/wait.h"
 
-static DEFINE_SPINLOCK(swap_lock, RANK_LEAF);
+static DEFINE_SPINLOCK(swap_lock, RANK_WB);
 static int least_prio = -1; /* (swap_lock) of those without a given one */
 static DEFINE_WAIT_QUEUE(users_wait);
 

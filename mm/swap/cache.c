@@ -37,7 +37,7 @@ struct swap_cache {
 	spinlock_t lock;
 };
 static struct swap_cache caches[MAX_SWAP_AREAS] = {
-	[0 ... MAX_SWAP_AREAS - 1] = { .lock = SPINLOCK_INIT(RANK_MAPPING_TREE, "swap_cache") },
+	[0 ... MAX_SWAP_AREAS - 1] = { .lock = SPINLOCK_INIT(RANK_RMAP, "swap_cache") },
 };
 
 static inline struct swap_cache *cache_of(swp_entry_t e)

@@ -2,7 +2,7 @@
 /*
  * internal.h - one swap area: its slots (slots.c) and who owns it (area.c). Private to mm/swap.
  *
- * Locks: (l) area->lock, spinlock, IRQs on, takes nothing inside  (s) swap_lock of area.c
+ * Locks: (l) area->lock, spinlock, IRQs on, RANK_WB, takes nothing inside  (s) swap_lock of area.c
  * (o) set before the area is open, until it is gone
  */
 #ifndef MM_SWAP_INTERNAL_H

@@ -21,8 +21,8 @@
  * a cluster is on the list its count says unless a cursor owns it. area_check() proves it.
  * Cost: every operation looks at most at four words of a bitmap, two lists and, when the area is
  * nearly full, the cursors of the other CPUs.
- * Locking: area->lock, IRQs on, a leaf: nobody takes it in an interrupt, nor holding a lock that
- * interrupts take. Entries that mean nothing (a damaged page table) are found out under it, since
+ * Locking: area->lock, IRQs on, takes nothing inside: nobody takes it in an interrupt, nor holding a
+ * lock that interrupts take; its rank is below theirs. Entries that mean nothing (a damaged page table) are found out under it, since
  * nr_slots of an area that is not there is 0.
  * Source: clusters as known from Linux; own code.
  */
@@ -32,7 +32,7 @@
 #include "mm/swap/internal.h"
 
 struct swap_area swap_areas[MAX_SWAP_AREAS] = {
-	[0 ... MAX_SWAP_AREAS - 1] = { .lock = SPINLOCK_INIT(RANK_LEAF, "swap_area") },
+	[0 ... MAX_SWAP_AREAS - 1] = { .lock = SPINLOCK_INIT(RANK_WB, "swap_area") },
 };
 struct swap_order swap_order;
 static u32 swap_turn; /* which of equal areas is next; a lost step does no harm */
