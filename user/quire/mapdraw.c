@@ -282,6 +282,8 @@ static void legend_types(struct text *t, const struct map *m, const struct view 
 
 		for (unsigned int z = 0; z < m->nr_zones; z++)
 			n += m->zone[z].types[i];
+		if (!n)
+			continue;
 		if (v->colour)
 			text_add(t, "  \x1b[48;5;%dm  \x1b[0m", type_tint[i]);
 		text_add(t, " %s %lu", map_type_name(MAP_TYPES[i]), n);
