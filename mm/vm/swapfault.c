@@ -75,6 +75,7 @@ static bool map_page(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, s
 	spin_lock(&mm->pt_lock);
 	if (unlikely(pte_read(pte).v != e.v)) {
 		spin_unlock(&mm->pt_lock);
+		swap_try_to_free(page); /* whoever took the last name could not lock it */
 		return false;
 	}
 	page_get(page);
