@@ -374,7 +374,7 @@ static unsigned long shrink_batch(struct zone *zone, enum lru_list lru, struct s
 {
 	bool file = lru >= LRU_INACTIVE_FILE;
 
-	sc->stream = file && zone->stream_streak >= STREAM_BATCHES;
+	sc->stream = file && zone->stream.streak >= STREAM_BATCHES;
 	examine_batch(sc, b, b->taken);
 	if (b->dirty && b->dirty == b->congested)
 		set_bit(ZF_CONGESTED, &zone->zone_flags);
@@ -384,9 +384,9 @@ static unsigned long shrink_batch(struct zone *zone, enum lru_list lru, struct s
 		sc->sync = false;
 	}
 	if (file && switch_value(mapped_stream))
-		zone->stream_streak = stream_streak(zone->stream_streak, b->ref_keep, b->taken);
+		stream_note(&zone->stream, b->ref_keep, b->taken);
 	else if (file)
-		zone->stream_streak = 0;
+		zone->stream.streak = 0;
 	count_vm_events(PGACTIVATE, b->activated);
 	if (unlikely(event_mm_vmscan_lru_shrink_inactive.enabled))
 		trace_batch(zone, lru, b, sc->priority);

@@ -110,12 +110,18 @@ int tempered_priority(int prev, int now)
 	return prev - now > 1 ? (prev + now) / 2 : now;
 }
 
-u32 stream_streak(u32 streak, u32 touched, u32 nr)
+void stream_note(struct stream_watch *w, u32 touched, u32 nr)
 {
-	/* four fifths of a whole batch; what interrupts the row ends it */
-	if (nr < SWAP_CLUSTER_MAX || touched * 100 < nr * 80)
-		return 0;
-	return min(streak + 1, (u32)STREAM_BATCHES);
+	w->seen += nr;
+	w->touched += touched;
+	if (w->seen < SWAP_CLUSTER_MAX)
+		return;
+	/* four fifths; what interrupts the row ends it */
+	if (w->touched * 100 >= w->seen * 80)
+		w->streak = min(w->streak + 1, (u32)STREAM_BATCHES);
+	else
+		w->streak = 0;
+	w->seen = w->touched = 0;
 }
 
 bool enough_balanced(unsigned long balanced, unsigned long managed)

@@ -298,7 +298,7 @@ static long first_look(u32 value)
 	for_each_zone(z) {
 		sc.priority = 0;
 		shrink_zone(z, &sc);
-		z->stream_streak = 0;
+		z->stream.streak = 0;
 	}
 	WRITE_ONCE(switch_mapped_stream.value, old);
 	freed = a > 0 ? (long)(STREAM_PAGES - m->nr_pages) : -1;
