@@ -52,8 +52,8 @@ static bool fair_class_update(struct rq *rq, struct thread *t, u64 delta_ns)
 {
 	if (likely(!fair_update(&rq->fair, delta_ns)))
 		return false;
-	if (unlikely(t->group_load))
-		fair_reweight(&rq->fair, &t->se, sched_group_weight(t));
+	if (unlikely(t->group_load || switch_value(sched_autogroup)))
+		sched_group_refresh(&rq->fair, t);
 	return true;
 }
 
