@@ -75,12 +75,14 @@ struct pressure_ops {
 	unsigned long (*direct_reclaim)(struct zonelist *zl, gfp_t gfp, unsigned int order,
 					enum zone_type class);
 	/*
-	 * Moves pages together until there is a block of that order. sync: may wait for pages. true:
-	 * worth another walk. => may sleep. May be NULL.
+	 * Moves pages together until there is a block of that order. sync: may wait for pages.
+	 * true: worth another walk. => may sleep. May be NULL.
 	 */
 	bool (*compact)(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_type class,
 			int sync);
-	/* Before a retry: sleeps up to ns if the first zone of the list is congested. May be NULL. */
+	/*
+	 * Before a retry: sleeps up to ns if the first zone of the list is congested. May be NULL.
+	 */
 	void (*wait)(struct zonelist *zl, enum zone_type class, u64 ns);
 	void (*wake_kswapd)(struct zone *zone, unsigned int order, enum zone_type class);
 	/*

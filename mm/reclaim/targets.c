@@ -4,8 +4,9 @@
  *
  * Problem: program memory and file pages are to be given back in proportion to how little they are
  * used, harder from round to round. Idea: a round of priority p looks at size >> p pages of a list,
- * from p = 12 (a 4096th) to 0 (all of it). The split between the two types follows how many of those
- * scanned lately turned out to be in use (rotated): a type whose pages come back often is spared.
+ * from p = 12 (a 4096th) to 0 (all of it). The split between the two types follows how many of
+ * those scanned lately turned out to be in use (rotated): a type whose pages come back often is
+ * spared.
  *
  *   no swap left                          file alone
  *   file + free <= high watermark         program memory alone (the file pages are not worth it)

@@ -42,8 +42,8 @@ bool writeback_enough(unsigned long writeback, unsigned long taken, int priority
 /* So little is free of what the low zones keep for those who free memory that others must park. */
 bool reserves_low(unsigned long free, unsigned long min_marks);
 /*
- * Third patch of [seed-003]'s series: the priority a zone is scanned at when kswapd, for the sake of
- * another zone, has come from prev (this zone's last scan) to now.
+ * Third patch of [seed-003]'s series: the priority a zone is scanned at when kswapd, for the sake
+ * of another zone, has come from prev (this zone's last scan) to now.
  */
 int tempered_priority(int prev, int now);
 /*
