@@ -143,8 +143,8 @@ int swapcache_add_new(struct page *page);
 /* The cached page of an entry, referenced; NULL. */
 struct page *swapcache_find(swp_entry_t e);
 /*
- * Out of the cache, its reference with it, the slot's cache bit too. => page locked, clean or dying,
- * not under writeback
+ * Out of the cache, its reference with it, the slot's cache bit too. => page locked, clean or
+ * dying, not under writeback
  */
 void swapcache_delete(struct page *page);
 /*
@@ -223,9 +223,9 @@ int swap_unuse(unsigned int type);
 struct mapping;
 /*
  * Reclaim: a locked, unmapped page of a SHMEM mapping moves to a slot: the mapping's index holds
- * the entry from now on, the page is in the cache and dirty. 0 (still locked; to be written as any page
- * of the cache); else nothing has changed: -EBUSY (in use, or locked in memory), -ENOSPC, -ENOMEM.
- * => one reference of the caller beside the index's; the mapping is not touched after success
+ * the entry from now on, the page is in the cache and dirty. 0 (still locked; to be written as any
+ * page of the cache); else nothing has changed: -EBUSY (in use, or locked in memory), -ENOSPC,
+ * -ENOMEM. => one reference of the caller beside the index's; the mapping is not touched after success
  */
 int shmem_swap_out(struct page *page);
 /*
