@@ -146,7 +146,7 @@ HOST_TEST(xarray_model)
 			case 0:
 			case 1:
 				CHECK_EQ(xa_store(&xa, index, item, GFP_NOWAIT),
-				 at >= 0 ? -EEXIST : 0);
+					 at >= 0 ? -EEXIST : 0);
 				if (at < 0) {
 					m.index[m.n] = index;
 					m.item[m.n] = item;
