@@ -16,6 +16,7 @@
 #include "sched/sched.h"
 #include "sched/wait.h"
 #include "tests/kernel/ktest.h"
+#include "trace/irqsoff.h"
 
 #define P PAGE_SIZE
 DECLARE_SWITCH(mapped_stream);
@@ -198,10 +199,10 @@ KTEST(reclaim2, activation_counts_what_moves)
 
 #define BLOCK_PAGES 256ul
 
-/* Every second page active; one scan for blocks of 16. => active pages left */
+/* Every second page active; one scan for blocks of 64. => active pages left */
 static long scan_blocks(struct mapping *m, u32 mode)
 {
-	struct scan_control sc = { .gfp = GFP_KERNEL, .order = 4, .nr_to_reclaim = ~0ul };
+	struct scan_control sc = { .gfp = GFP_KERNEL, .order = 6, .nr_to_reclaim = ~0ul };
 	u32 old = switch_value(lumpy);
 	struct zone *z;
 	long left = 0;
@@ -223,6 +224,7 @@ static long scan_blocks(struct mapping *m, u32 mode)
 			page_put(page);
 		}
 	}
+	irqoff_reset();
 	WRITE_ONCE(switch_lumpy.value, mode);
 	for_each_zone(z) {
 		sc.priority = 0;
@@ -245,6 +247,7 @@ static long scan_blocks(struct mapping *m, u32 mode)
 KTEST(reclaim2, neighbours_go_with_the_tag)
 {
 	struct mapping *m = make(BLOCK_PAGES);
+	struct irqoff_stat st;
 	u64 down;
 	long left;
 
@@ -258,6 +261,9 @@ KTEST(reclaim2, neighbours_go_with_the_tag)
 
 		down = vm_event_sum(PGDEACTIVATE);
 		left = scan_blocks(m, mode);
+		/* whole blocks in one section, as that kernel did it; or never more than 32 frames */
+		if (irqoff_stat_of("shrink_inactive", &st) && st.count)
+			KT_ASSERT(mode == LUMPY_LONG ? st.work_max > 32 : st.work_max <= 32);
 		/* a page seen is a page scanned, so half of them are left for the next scan */
 		KT_ASSERT(left >= 0 && left <= (long)BLOCK_PAGES * 5 / 16);
 		KT_ASSERT(vm_event_sum(PGDEACTIVATE) - down >= BLOCK_PAGES / 8);
