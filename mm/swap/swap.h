@@ -225,7 +225,8 @@ struct mapping;
  * Reclaim: a locked, unmapped page of a SHMEM mapping moves to a slot: the mapping's index holds
  * the entry from now on, the page is in the cache and dirty. 0 (still locked; to be written as any
  * page of the cache); else nothing has changed: -EBUSY (in use, or locked in memory), -ENOSPC,
- * -ENOMEM. => one reference of the caller beside the index's; the mapping is not touched after success
+ * -ENOMEM. => one reference of the caller beside the index's; the mapping is not touched after
+ * success
  */
 int shmem_swap_out(struct page *page);
 /*
