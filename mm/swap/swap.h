@@ -77,8 +77,8 @@ struct swap_new {
 	struct bdi *bdi; /* of the device, for congestion; NULL: memory */
 	u64 slots;	 /* header included */
 	bool is_file, prefer;
-	bool seeks;	     /* a rotating disk: all CPUs write at one place */
-	int prio; /* with prefer: 0..32767 */
+	bool seeks;	/* a rotating disk: all CPUs write at one place */
+	int prio;	/* with prefer: 0..32767 */
 	const u64 *bad; /* slots that cannot be used */
 	u32 nr_bad;
 };
