@@ -148,7 +148,7 @@ SYSCALL(swapon)
 
 /*
  * What an area holds may not fit into memory. Then it is this call that is too much, and no program
- * shall be killed for it: for as long as it lasts the caller is the first to go, and the area stays.
+ * shall be killed for it: while it lasts the caller is the first to go, and the area stays.
  */
 static int stop_as_culprit(const char *path)
 {
