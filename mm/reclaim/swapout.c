@@ -52,7 +52,6 @@ static enum swapout anon_prepare(struct page *page)
 	return SWAPOUT_DIRTY;
 }
 
-
 static enum swapout shmem_prepare(struct page *page)
 {
 	if (!page->mapping)

@@ -270,7 +270,9 @@ KTEST(reclaim2, neighbours_go_with_the_tag)
 			KT_ASSERT(!lruvec_check(z));
 		}
 		KT_ASSERT(scan_blocks(m, mode, 6) >= 0);
-		/* whole blocks in one section, as that kernel did it; or never more than 32 frames */
+		/*
+		 * whole blocks in one section, as that kernel did it; or never more than 32 frames
+		 */
 		if (irqoff_stat_of("shrink_inactive", &st) && st.count)
 			KT_ASSERT(mode == LUMPY_LONG ? st.work_max > 32 : st.work_max <= 32);
 	}
