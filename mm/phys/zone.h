@@ -143,7 +143,7 @@ struct zone {
 	unsigned long pages_scanned;		 /* (l) since a page was last freed */
 	bool all_unreclaimable;
 	struct stream_watch stream; /* a lost change is harmless */
-	unsigned long zone_flags; /* ZF_*, (a) */
+	unsigned long zone_flags;   /* ZF_*, (a) */
 
 	atomic_long_t vm_stat[NR_ZONE_STAT_ITEMS] __cacheline_aligned;
 

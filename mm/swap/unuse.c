@@ -33,7 +33,6 @@ struct found {
 };
 _Static_assert(PT_BATCH == 64, "one bit per entry of a run");
 
-
 static bool entry_of(pte_t e, unsigned int type)
 {
 	return pte_swap(e) && pte_swap_type(e) == type;
