@@ -220,6 +220,8 @@ int swapfile_open(const char *path, struct swapfile **out)
 void swapfile_close(struct swapfile *sf)
 {
 	unclaim(sf);
+	if (sf->part)
+		atomic_dec(&sf->part->disk->pins);
 	file_put(sf->file);
 	kvfree(sf->ext);
 	kvfree(sf->bad);
@@ -344,7 +346,10 @@ static int map_extents(struct swapfile *sf, u64 end)
 		if (fatal_signal_pending())
 			return -EINTR;
 		cond_resched();
-		sf->part = e.part;
+		if (!sf->part) {
+			sf->part = e.part;
+			atomic_inc(&sf->part->disk->pins);
+		}
 		if (e.sector != sector + ((pos - run) >> SECTOR_SHIFT) || pos == run) {
 			err = add_run(sf, run, pos - run, sector);
 			run = pos;

@@ -197,6 +197,7 @@ struct disk {
 	struct blk_part whole;
 	struct blk_part *parts[DISK_MINORS]; /* [0] == &whole */
 	atomic_t refs;
+	atomic_t pins; /* users that could not go on without it (swap): it is not removed */
 	bool dead;     /* removed: every new bio fails with -ENXIO */
 	bool by_name;  /* made by a line of /sys/kernel/quire/disks, which can remove it too */
 	bool empty_ok; /* (o) may have no sectors (a loop device nobody has bound) */

@@ -182,6 +182,9 @@ static int remove_named(const char *name)
 
 	if (!disk || part->number) {
 		pr_err("disks: there is no disk %s", name);
+	} else if (atomic_read(&disk->pins)) {
+		pr_err("disks: %s holds swap in use and stays: swapoff first", name);
+		err = -EBUSY;
 	} else if (!xchg(&disk->by_name, false)) {
 		pr_err("disks: %s was not made here and stays", name);
 		err = -EPERM;

@@ -37,8 +37,63 @@ struct faulty_io {
 	u64 delay_ns;
 	int error;
 	struct timer timer;
-	struct list_head node; /* f->hung */
+	struct list_head node; /* f->hung, or kept */
+	bool of_kept;
 };
+/*
+ * Some that need no memory, for all such disks: who writes out dirty pages comes here when there is
+ * none, and a disk fails as told, not for that.
+ */
+#define IO_KEPT 32u
+static struct faulty_io kept_ios[IO_KEPT];
+static LIST_HEAD(kept); /* (kept_lock) */
+static DEFINE_SPINLOCK(kept_lock, RANK_BLK);
+static DEFINE_WAIT_QUEUE(kept_wait);
+
+static struct faulty_io *kept_take(void)
+{
+	struct faulty_io *io;
+
+	softirq_disable();
+	spin_lock(&kept_lock);
+	io = list_first_entry_or_null(&kept, struct faulty_io, node);
+	if (io)
+		list_del(&io->node);
+	spin_unlock(&kept_lock);
+	softirq_enable();
+	return io;
+}
+
+static void kept_give(struct faulty_io *io)
+{
+	softirq_disable();
+	spin_lock(&kept_lock);
+	io->of_kept = true;
+	list_add(&io->node, &kept);
+	spin_unlock(&kept_lock);
+	softirq_enable();
+	wake_up_all(&kept_wait);
+}
+
+/* => thread context; may sleep until another comes back */
+static struct faulty_io *io_alloc(void)
+{
+	struct faulty_io *io = kmalloc(sizeof(*io), GFP_NOWAIT | __GFP_NOWARN);
+
+	if (likely(io))
+		io->of_kept = false;
+	else
+		wait_event(&kept_wait, (io = kept_take()));
+	return io;
+}
+
+static void io_free(struct faulty_io *io)
+{
+	if (io->of_kept)
+		kept_give(io);
+	else
+		kfree(io);
+}
 
 void faulty_lock(struct faulty *f)
 {
@@ -208,7 +263,7 @@ static void io_timer(struct timer *t)
 	struct faulty_io *io = container_of(t, struct faulty_io, timer);
 
 	bio_end(io->bio, io->error);
-	kfree(io);
+	io_free(io);
 }
 
 static void io_end(struct faulty_io *io, int error)
@@ -340,14 +395,10 @@ static void through_cache(struct faulty_io *io)
 static void faulty_submit(struct disk *disk, struct bio *bio)
 {
 	struct faulty *f = disk->private;
-	struct faulty_io *io = kmalloc(sizeof(*io), GFP_NOIO);
+	struct faulty_io *io = io_alloc();
 	struct fault_verdict v;
 	enum gate gate;
 
-	if (!io) {
-		bio_end(bio, -EIO);
-		return;
-	}
 	gate = enter(f, bio, &v);
 	io->f = f;
 	io->bio = bio;
@@ -738,12 +789,16 @@ static struct disk *add_disk(struct faulty *f)
 
 static struct disk *faulty_create(char *args)
 {
+	static u32 filled;
 	struct faulty *f = kzalloc(sizeof(*f), GFP_KERNEL);
 	struct disk *disk;
 	int err;
 
 	if (!f)
 		return ERR_PTR(-ENOMEM);
+	if (!xchg(&filled, 1))
+		for (u32 i = 0; i < IO_KEPT; i++)
+			kept_give(&kept_ios[i]);
 	spin_lock_init(&f->lock, RANK_BLK, "faulty");
 	mutex_init(&f->cache_mutex, RANK_DISK, "faulty_cache");
 	list_init(&f->hung);

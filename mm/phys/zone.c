@@ -240,6 +240,13 @@ void node_set_pressure(struct node *node, int pressure)
 
 static void min_free_changed(void)
 {
+	long most = (long)totalram_pages; /* KiB: a quarter of the memory */
+
+	if (min_free_kbytes > most) {
+		pr_warn("vm/min_free_kbytes: %ld is more than a quarter of the memory: %ld",
+			min_free_kbytes, most);
+		min_free_kbytes = most;
+	}
 	min_free_set = true;
 	zones_setup_marks();
 }

@@ -81,10 +81,12 @@ KTEST(param, words_for_init)
 KTEST(param, era)
 {
 	struct quire_switch *s = switch_find("dirtyable");
-	u32 before;
+	static u32 before[64];
+	size_t n = __switches_end - __switches_start;
 
-	KT_ASSERT(s);
-	before = s->value;
+	KT_ASSERT(s && n <= ARRAY_SIZE(before));
+	for (size_t i = 0; i < n; i++) /* a preset turns many: later tests want them as they were */
+		before[i] = __switches_start[i].value;
 	params_parse("era=4.18");
 	KT_EQ(s->value, 1);
 	params_parse("dirtyable=1 era=2.6.37");
@@ -93,7 +95,8 @@ KTEST(param, era)
 	KT_EQ(s->value, 0);
 	params_parse("era=9.9");
 	KT_EQ(s->value, 0);
-	WRITE_ONCE(s->value, before);
+	for (size_t i = 0; i < n; i++)
+		WRITE_ONCE(__switches_start[i].value, before[i]);
 }
 
 KTEST(param, switches)

@@ -496,6 +496,7 @@ KTEST(swap, crowd)
 	crowd_addr = region(crowd_mm, CROWD_PAGES);
 	for (int i = 0; i < CROWD_PAGES; i++)
 		KT_ASSERT(poke(crowd_mm, crowd_addr + i * P, 100 + i));
+	lru_drain_all(); /* nobody can take a page that waits in another CPU's batch */
 	for (unsigned long i = 0; i < CROWD; i++)
 		member[i] = kthread_run(crowd_member, (void *)i, -1, "swapper/%lu", i);
 	for (int i = 0; i < CROWD; i++)

@@ -135,6 +135,7 @@ KTEST(workingset, short_absence_starts_active)
 	u32 old;
 
 	KT_ASSERT(m && hot);
+	sched_set_affinity(current, CPU_BIT(0)); /* one node: distances are counted by zone */
 	clear_stage();
 	old = set_switch(1);
 	KT_EQ(fill(hot, 4 * NR, 1, true), 4 * NR);
@@ -146,6 +147,7 @@ KTEST(workingset, short_absence_starts_active)
 	activated = exact(WORKINGSET_ACTIVATE);
 	KT_EQ(fill(m, NR, 1, false), NR);
 	KT_EQ(exact(WORKINGSET_ACTIVATE), activated + NR);
+	sched_set_affinity(current, cpu_online_mask);
 	set_switch(old);
 	unmake(m);
 	unmake(hot);
