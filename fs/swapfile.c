@@ -263,7 +263,8 @@ static void *grow(void *array, u32 nr, u32 *room, size_t size)
 	p = kvmalloc(more * size, GFP_KERNEL);
 	if (!p)
 		return NULL;
-	memcpy(p, array, nr * size);
+	if (nr)
+		memcpy(p, array, nr * size);
 	kvfree(array);
 	*room = more;
 	return p;

@@ -111,6 +111,8 @@ struct thread {
 	struct memcg *memcg;		     /* charged group */
 	struct reclaim_state *reclaim_state; /* (c) */
 	u64 min_flt, maj_flt;		     /* (c) */
+	u64 oom_flt;  /* (c) number of the fault that found no memory last, */
+	u32 oom_tries; /* (c) and how many before it in a row did not either */
 	/* the brake on dirtying (mm/cache/balance.c): pages since the last look, pages between two
 	 * looks, tick of the end of the last pause (c) */
 	u32 nr_dirtied, nr_dirtied_pause;

@@ -200,7 +200,8 @@ static ssize_t cached_bytes(struct file *f, u64 pos, u64 want)
 	want = min(want, size - pos);
 	while (have < want) {
 		struct page *page = pagecache_find(m, (pos + have) >> PAGE_SHIFT);
-		bool there = page ? page_test(page, PG_uptodate) : m->flags & MAPF_SHMEM;
+		bool there = page ? page_test(page, PG_uptodate)
+				  : (m->flags & MAPF_SHMEM) && !READ_ONCE(m->nr_values);
 
 		if (page)
 			page_put(page);

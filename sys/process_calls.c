@@ -126,10 +126,10 @@ static void session_group_new(struct process *p)
 	if (!g)
 		return;
 	sched_group_init(g, session_group_free);
-	spin_lock_bh(&p->lock);
+	proc_lock(p);
 	list_for_each_entry(task, &p->threads, thread_node)
 		sched_group_join(&task->thread, g);
-	spin_unlock_bh(&p->lock);
+	proc_unlock(p);
 	sched_group_put(g);
 }
 

@@ -320,13 +320,33 @@ static long set_segment(struct segment *s, u64 user)
 	return 0;
 }
 
+static struct mapping *mapping_of(const struct segment *s)
+{
+	return s->file->inode->mapping;
+}
+/* Its pages, and how many of them are in swap: as good as two words read one by one can be. */
+static unsigned long segment_swapped(const struct segment *s)
+{
+	return READ_ONCE(mapping_of(s)->nr_values);
+}
+static unsigned long segment_resident(const struct segment *s)
+{
+	unsigned long swapped = segment_swapped(s), pages = READ_ONCE(mapping_of(s)->nr_pages);
+
+	return pages > swapped ? pages - swapped : 0;
+}
+
+/* Locked: what is in memory stays there. What is in swap comes back when it is touched. */
 static long lock_segment(struct segment *s, bool on)
 {
 	if (!owner(s))
 		return -EPERM;
 	spin_lock(&shm_lock);
-	/* nothing is swapped here: locked it is */
 	s->mode = on ? s->mode | SHM_LOCKED : s->mode & ~SHM_LOCKED;
+	if (on)
+		mapping_of(s)->flags |= MAPF_UNEVICTABLE;
+	else
+		mapping_of(s)->flags &= ~MAPF_UNEVICTABLE;
 	spin_unlock(&shm_lock);
 	return 0;
 }
@@ -345,7 +365,8 @@ static long info(int cmd, u64 user)
 	for (int i = 0; table && i < SHM_SLOTS; i++)
 		if (table[i]) {
 			top = i;
-			sum.resident += READ_ONCE(table[i]->file->inode->mapping->nr_pages);
+			sum.resident += segment_resident(table[i]);
+			sum.swapped += segment_swapped(table[i]);
 		}
 	sum.used = nr_segments;
 	sum.total = total_pages;
@@ -420,7 +441,7 @@ static int sysvipc_show(struct seq *seq)
 			   s->key, s->id, s->mode, s->bytes, s->cpid, s->lpid,
 			   (unsigned long long)s->nattch, s->uid, s->gid, s->cuid, s->cgid,
 			   (long long)s->atime, (long long)s->dtime, (long long)s->ctime,
-			   READ_ONCE(s->file->inode->mapping->nr_pages) * PAGE_SIZE, 0ul);
+			   segment_resident(s) * PAGE_SIZE, segment_swapped(s) * PAGE_SIZE);
 		segment_put(s);
 	}
 	return 0;

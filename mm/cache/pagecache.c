@@ -147,7 +147,7 @@ static inline int store_locked(struct mapping *m, unsigned long index, struct pa
 			       void **trace)
 {
 	u32 nodes = m->pages.value_nodes;
-	int err = xa_store(&m->pages, index, page, GFP_NOWAIT | __GFP_NOWARN);
+	int err = xa_store(&m->pages, index, page, 0); /* IRQs are off: no time for the allocator */
 
 	if (unlikely(err == -EEXIST) && !mapping_is_shmem(m) &&
 	    xa_is_value(xa_load(&m->pages, index))) {

@@ -153,6 +153,8 @@ static int xa_provide(struct xarray *xa, unsigned int need, gfp_t gfp)
 {
 	for (struct xa_node *n = xa->spare; n && need; n = n->parent)
 		need--;
+	if (need && !gfp)
+		return -ENOMEM;
 	for (; need; need--) {
 		struct xa_node *node = xa_node_alloc(gfp);
 

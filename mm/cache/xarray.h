@@ -40,7 +40,7 @@ void *xa_load(const struct xarray *xa, unsigned long index); /* => RCU or lock *
  */
 unsigned int xa_load_batch(const struct xarray *xa, unsigned long index, unsigned int n,
 			   void **items);
-/* 0, -EEXIST, -ENOMEM; => lock */
+/* 0, -EEXIST, -ENOMEM; gfp 0: from the spare nodes alone, the allocator is not called. => lock */
 int xa_store(struct xarray *xa, unsigned long index, void *item, gfp_t gfp);
 /* The item before; NULL: the slot is empty, and stays so. A value in a page's place has no tags. */
 void *xa_replace(struct xarray *xa, unsigned long index, void *item);

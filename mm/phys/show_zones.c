@@ -8,6 +8,7 @@
 #include "kernel/show.h"
 #include "lib/math.h"
 #include "mm/phys/internal.h"
+#include "mm/reclaim/workingset.h"
 
 static int buddyinfo_show(struct seq *seq)
 {
@@ -175,6 +176,7 @@ static int vmstat_show(struct seq *seq)
 		dirty_limits_hook(&background, &dirty);
 	seq_printf(seq, "nr_dirty_threshold %lu\nnr_dirty_background_threshold %lu\n", dirty,
 		   background);
+	seq_printf(seq, "workingset_nodes %lu\n", workingset_nr_nodes());
 	for (int i = 0; i < NR_NUMA_ITEMS; i++) {
 		u64 v = 0;
 

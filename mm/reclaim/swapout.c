@@ -52,10 +52,6 @@ static enum swapout anon_prepare(struct page *page)
 	return SWAPOUT_DIRTY;
 }
 
-__attribute__((weak)) int shmem_swap_out(struct page *page)
-{
-	return -ENOSYS;
-}
 
 static enum swapout shmem_prepare(struct page *page)
 {

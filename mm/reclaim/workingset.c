@@ -42,6 +42,11 @@ void workingset_nodes(long n)
 		atomic_long_add(n, &value_nodes);
 }
 
+unsigned long workingset_nr_nodes(void)
+{
+	return (unsigned long)max(atomic_long_read(&value_nodes), 0l);
+}
+
 void *workingset_eviction(struct page *page)
 {
 	unsigned int zid = page_zid(page);
@@ -88,13 +93,20 @@ static unsigned long lru_pages(void)
 
 static unsigned long count_nodes(struct shrinker *s)
 {
-	return ws_nodes_too_many((unsigned long)max(atomic_long_read(&value_nodes), 0l),
-				 lru_pages());
+	return ws_nodes_too_many(workingset_nr_nodes(), lru_pages());
 }
 
 static unsigned long scan_nodes(struct shrinker *s, unsigned long nr)
 {
-	return mapping_forget_traces(nr);
+	unsigned long gone = mapping_forget_traces(nr);
+	struct zone *zone;
+
+	/* The nodes may lie anywhere; Linux has the line per zone. */
+	for_each_zone(zone) {
+		mod_zone_state(zone, WORKINGSET_NODERECLAIM, (long)gone);
+		break;
+	}
+	return gone;
 }
 
 static struct shrinker shrinker = { .name = "workingset",

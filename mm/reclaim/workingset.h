@@ -47,5 +47,6 @@ void workingset_activation(const struct page *page);
 void workingset_init(void);
 /* Nodes with traces alone became more or fewer. */
 void workingset_nodes(long n);
+unsigned long workingset_nr_nodes(void);
 
 #endif

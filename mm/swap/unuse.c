@@ -33,10 +33,6 @@ struct found {
 };
 _Static_assert(PT_BATCH == 64, "one bit per entry of a run");
 
-__attribute__((weak)) int shmem_unuse(unsigned int type)
-{
-	return 0;
-}
 
 static bool entry_of(pte_t e, unsigned int type)
 {

@@ -26,6 +26,7 @@
  */
 #include "arch/trap.h"
 #include "arch/uaccess.h"
+#include "kernel/printk.h"
 #include "mm/cache/readahead.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/lruvec.h"
@@ -36,6 +37,7 @@
 
 #define SIGBUS 7
 #define OOM_PAUSE_NS (20 * NSEC_PER_MSEC)
+#define OOM_TRIES 50 /* a second */
 #define SIGSEGV 11
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2
@@ -491,24 +493,36 @@ static noinline struct vma *find_slow(struct aspace *mm, struct vma *vma, unsign
 	return vma;
 }
 
-/*
- * Nothing could be allocated, although the allocator has reclaimed and killed as it could. A victim
- * just dies on its way out; anybody else tries again after others had a turn.
- */
-static int fault_oom(const struct pt_regs *regs)
-{
-	if (!user_mode(regs))
-		return -EFAULT;
-	if (!fatal_signal_pending())
-		sleep_ns(OOM_PAUSE_NS); /* nobody could be killed for it: others need the CPU */
-	return 0;
-}
-
 static int bad_access(int *signo, int *si_code, int sig, int code)
 {
 	*signo = sig;
 	*si_code = code;
 	return -EFAULT;
+}
+
+/*
+ * Nothing could be allocated, although the allocator has reclaimed and killed as it could. A victim
+ * just dies on its way out; anybody else tries again after others had a turn. Who fails for a second
+ * without a break cannot be helped: others are exempt from killing, or it is itself, and everything
+ * that could end this wants memory too. It gets SIGBUS. Only the first process goes on trying.
+ */
+static int fault_oom(const struct pt_regs *regs, int *signo, int *si_code)
+{
+	struct thread *t = current;
+
+	if (!user_mode(regs))
+		return -EFAULT;
+	if (fatal_signal_pending())
+		return 0;
+	t->oom_tries = t->min_flt == t->oom_flt + 1 ? t->oom_tries + 1 : 0;
+	t->oom_flt = t->min_flt;
+	if (t->oom_tries >= OOM_TRIES && t->tgid != 1) {
+		t->oom_tries = 0;
+		pr_err("%s[%d]: no memory and nobody to kill for it", t->comm, t->tgid);
+		return bad_access(signo, si_code, SIGBUS, BUS_ADRERR);
+	}
+	sleep_ns(OOM_PAUSE_NS);
+	return 0;
 }
 
 static int page_fault(struct pt_regs *regs, unsigned long addr, unsigned int error, int *signo,
@@ -550,7 +564,7 @@ static int page_fault(struct pt_regs *regs, unsigned long addr, unsigned int err
 	if (likely(!err))
 		return 0;
 	if (err == -ENOMEM)
-		return fault_oom(regs);
+		return fault_oom(regs, signo, si_code);
 	if (err == -EIO)
 		return bad_access(signo, si_code, SIGBUS, BUS_ADRERR);
 	return bad_access(signo, si_code, SIGSEGV, SEGV_ACCERR);

@@ -4,13 +4,14 @@
  * vm.overcommit_ratio.
  *
  * Private writable memory is a promise: each page of it may cost a frame later.
- *   0  only what can never be kept is refused: one request larger than all memory
+ *   0  only what can never be kept is refused: one request larger than all memory and swap
  *   1  nothing is refused
- *   2  the sum of all promises stays below overcommit_ratio percent of memory
+ *   2  the sum of all promises stays below swap and overcommit_ratio percent of memory
  * Fork counts its copies but is not refused in mode 0 and 1.
  */
 #include "kernel/param.h"
 #include "mm/phys/page_alloc.h"
+#include "mm/swap/swap.h"
 #include "mm/vm/internal.h"
 
 static atomic_long_t committed;
@@ -32,7 +33,7 @@ unsigned long vm_committed_pages(void)
 unsigned long vm_commit_limit(void)
 {
 	return totalram_pages / 100 * overcommit_ratio +
-	       totalram_pages % 100 * overcommit_ratio / 100;
+	       totalram_pages % 100 * overcommit_ratio / 100 + total_swap_pages();
 }
 
 void vm_commit(unsigned long vm_flags, long npages)
@@ -46,6 +47,6 @@ bool vm_may_commit(unsigned long vm_flags, unsigned long npages)
 	if (!(vm_flags & VM_ACCOUNT) || overcommit_memory == 1)
 		return true;
 	if (overcommit_memory == 0)
-		return npages <= totalram_pages;
+		return npages <= totalram_pages + total_swap_pages();
 	return vm_committed_pages() + npages <= vm_commit_limit();
 }

@@ -14,8 +14,8 @@
  * gives it a new one: the VMA's own, if nobody else has a name; else the root of the tree, since the
  * others are somewhere in it.
  *
- * A page that could not be read is SIGBUS for whoever wanted it; it leaves the cache, so the next
- * attempt asks the disk again. An entry that names no slot (a damaged table) is said once and SIGBUS.
+ * A page that could not be read is SIGBUS for whoever had it read; it leaves the cache, so the next
+ * attempt, and who only waited for it, or finds it as a neighbour of another's, asks the disk again. An entry that names no slot (a damaged table) is said once and SIGBUS.
  */
 #include "kernel/printk.h"
 #include "mm/reclaim/lruvec.h"
@@ -92,9 +92,9 @@ static bool map_page(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, s
 	return true;
 }
 
-/* => page locked: unlocks and puts it */
+/* ours: it was read for this fault. => page locked: unlocks and puts it */
 static int swap_fault_page(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e,
-			   struct page *page, unsigned int flags)
+			   struct page *page, unsigned int flags, bool ours)
 {
 	bool mapped = false;
 	pte_t now;
@@ -104,7 +104,7 @@ static int swap_fault_page(struct vma *vma, unsigned long addr, pte_t *pte, pte_
 		; /* another's by now, so the entry is gone, too */
 	} else if (unlikely(!page_test(page, PG_uptodate))) {
 		swapcache_delete(page);
-		err = pte_read(pte).v == e.v ? -EIO : 0;
+		err = ours && pte_read(pte).v == e.v ? -EIO : 0;
 	} else if (unlikely(anon_vma_prepare(vma))) {
 		err = -ENOMEM;
 	} else {
@@ -132,7 +132,7 @@ int swap_fault(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e, unsigne
 		count_vm_event(PGMAJFAULT);
 	}
 	page_lock(page);
-	return swap_fault_page(vma, addr, pte, e, page, flags);
+	return swap_fault_page(vma, addr, pte, e, page, flags, major);
 }
 
 int vm_swap_back(struct vma *vma, unsigned long addr, pte_t *pte, pte_t e)

@@ -88,7 +88,7 @@ HOST_TEST(workingset_nodes_of_traces_are_counted)
 		if (step % 4096 > 3000)
 			what = 7; /* times in which most goes */
 		if (what < 3 && model[i] == NONE) {
-			CHECK_EQ(xa_store(&xa, i, &pages[i], 0), 0);
+			CHECK_EQ(xa_store(&xa, i, &pages[i], GFP_NOWAIT), 0);
 			model[i] = PAGE_THERE;
 		} else if (what < 3 && model[i] == TRACE) {
 			CHECK(xa_is_value(xa_replace(&xa, i, &pages[i])));
@@ -119,7 +119,8 @@ HOST_TEST(workingset_traces_are_forgotten_node_by_node)
 	for (u32 node = 0; node < 100; node++)
 		for (u32 i = 0; i < 64; i += 1 + node % 7)
 			CHECK_EQ(xa_store(&xa, node * 64ul + i,
-					  node % 3 || i ? xa_mk_value(node) : (void *)&page, 0),
+					  node % 3 || i ? xa_mk_value(node) : (void *)&page,
+					  GFP_NOWAIT),
 				 0);
 	CHECK_EQ(xa.value_nodes, 66); /* every third has a page */
 	do

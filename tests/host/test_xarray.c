@@ -145,7 +145,7 @@ HOST_TEST(xarray_model)
 				break;
 			case 0:
 			case 1:
-				CHECK_EQ(xa_store(&xa, index, item, 0), at >= 0 ? -EEXIST : 0);
+				CHECK_EQ(xa_store(&xa, index, item, GFP_NOWAIT), at >= 0 ? -EEXIST : 0);
 				if (at < 0) {
 					m.index[m.n] = index;
 					m.item[m.n] = item;
@@ -202,7 +202,7 @@ HOST_TEST(xarray_values)
 	CHECK_EQ(xa_to_value(xa_mk_value(~0ul >> 1)), ~0ul >> 1);
 	CHECK(xa_is_value(xa_mk_value(0)) && !xa_is_value(&pages[1]) && !xa_is_value(NULL));
 	for (unsigned long i = 0; i < 300; i++)
-		CHECK_EQ(xa_store(&xa, i * 7, &pages[i], 0), 0);
+		CHECK_EQ(xa_store(&xa, i * 7, &pages[i], GFP_NOWAIT), 0);
 	for (unsigned long i = 0; i < 300; i += 2)
 		xa_set_tag(&xa, i * 7, XA_DIRTY);
 	nodes = live;
@@ -212,7 +212,7 @@ HOST_TEST(xarray_values)
 	CHECK_EQ(xa_check(&xa), 300);
 	CHECK(!xa_tagged(&xa, XA_DIRTY));
 	CHECK(!xa_replace(&xa, 1, xa_mk_value(1)) && !xa_load(&xa, 1));
-	CHECK_EQ(xa_store(&xa, 14, &pages[0], 0), -EEXIST);
+	CHECK_EQ(xa_store(&xa, 14, &pages[0], GFP_NOWAIT), -EEXIST);
 	for (unsigned long i = 0; i < 300; i++, at++) {
 		CHECK(xa_find(&xa, &at, ~0ul) == (i % 2 ? (void *)&pages[i] : xa_mk_value(i)));
 		CHECK_EQ(at, i * 7);
@@ -237,7 +237,7 @@ HOST_TEST(xarray_batch)
 
 	xa_init_cache();
 	for (unsigned long i = 0; i < 200; i += 3)
-		CHECK_EQ(xa_store(&xa, i, (void *)(i + 1), 0), 0);
+		CHECK_EQ(xa_store(&xa, i, (void *)(i + 1), GFP_NOWAIT), 0);
 	for (unsigned long i = 0; i < 200; i++) {
 		unsigned int n = xa_load_batch(&xa, i, 16, items);
 
@@ -259,15 +259,15 @@ HOST_TEST(xarray_no_memory)
 		int err;
 
 		budget = -1;
-		CHECK_EQ(xa_store(&xa, 5, &xa, 0), 0);
+		CHECK_EQ(xa_store(&xa, 5, &xa, GFP_NOWAIT), 0);
 		budget = have;
-		err = xa_store(&xa, ~0ul - 1, &budget, 0);
+		err = xa_store(&xa, ~0ul - 1, &budget, GFP_NOWAIT);
 		while (err == -ENOMEM) {
 			CHECK(xa_check(&xa) == 1);
 			CHECK(xa_load(&xa, 5) == &xa && !xa_load(&xa, ~0ul - 1));
 			budget = 1;
 			xa_add_spare(&xa, xa_node_alloc(0));
-			err = xa_store(&xa, ~0ul - 1, &budget, 0);
+			err = xa_store(&xa, ~0ul - 1, &budget, GFP_NOWAIT);
 		}
 		CHECK_EQ(err, 0);
 		CHECK_EQ(xa_check(&xa), 2);
