@@ -423,7 +423,7 @@ KTEST(migrate, crowd)
 	for (int i = 0; i < CROWD; i++)
 		results |= kthread_stop(member[i]);
 	kthread_stop(mv);
-	pr_info("# migrate.crowd: %llu of %llu pages moved\n", (unsigned long long)moved,
+	pr_warn("# migrate.crowd: %llu of %llu pages moved\n", (unsigned long long)moved,
 		(unsigned long long)tried);
 	KT_EQ(results, 0);
 	KT_ASSERT(moved > 100);
@@ -438,4 +438,36 @@ KTEST(migrate, crowd)
 	KT_EQ(global_zone_state(NR_SHMEM), shmem);
 	KT_EQ(global_zone_state(NR_MAPPED), mapped);
 	KT_EQ(global_zone_state(NR_ISOLATED_ANON) + global_zone_state(NR_ISOLATED_FILE), isolated);
+}
+
+/* What a move costs, the copy included (about 520 instructions of it). Printed, not judged. */
+KTEST(migrate, cost)
+{
+	struct aspace *mm = aspace_create();
+	long addr = vm_map(mm, NULL, NULL, 0, 64 * P, RW, ANON, 0, 0, NULL);
+	struct migrate_control mc = { .mode = MIGRATE_SYNC, .wait_rmap = true, .get_new = fresh };
+	LIST_HEAD(list);
+	u64 at[3];
+
+	aspace_use(mm);
+	for (unsigned long i = 0; i < 64; i++)
+		KT_EQ(poke(addr + i * P, (u32)i), 0);
+	lru_drain_all();
+	at[0] = rdtsc();
+	for (unsigned long i = 0; i < 64; i++) {
+		struct page *page = page_at(mm, addr + i * P);
+
+		KT_ASSERT(migrate_isolate(page));
+		page_put(page);
+		list_add_tail(&page->lru, &list);
+	}
+	at[1] = rdtsc();
+	KT_EQ(migrate_pages(&list, &mc), 0);
+	at[2] = rdtsc();
+	pr_warn("# migrate.cost: isolate %llu, move %llu instructions a page\n",
+		(unsigned long long)(at[1] - at[0]) / 64, (unsigned long long)(at[2] - at[1]) / 64);
+	for (unsigned long i = 0; i < 64; i++)
+		KT_EQ(peek(addr + i * P), (u32)i);
+	aspace_use(NULL);
+	aspace_put(mm);
 }
