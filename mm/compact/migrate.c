@@ -88,8 +88,8 @@ static bool is_held(const struct page *page)
 static int begin(struct page *old, const struct migrate_control *mc)
 {
 	if (!page_trylock(old)) {
-		if (mc->mode == MIGRATE_ASYNC)
-			return -EAGAIN;
+		if (mc->mode == MIGRATE_ASYNC || !mc->wait_rmap)
+			return -EAGAIN; /* the caller may hold that very lock */
 		page_lock(old);
 	}
 	if (page_test(old, PG_writeback) && mc->mode == MIGRATE_SYNC)

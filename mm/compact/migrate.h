@@ -14,7 +14,7 @@ enum migrate_mode {
 
 struct migrate_control {
 	enum migrate_mode mode;
-	/* no lock above mm is held: locks of mappings may be waited for */
+	/* no lock above mm is held: locks of pages and mappings may be waited for */
 	bool wait_rmap;
 	/* A fresh page for old, refs 1; NULL: none left, the rest stays. => may sleep */
 	struct page *(*get_new)(struct page *old, struct migrate_control *mc);

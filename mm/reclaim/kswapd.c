@@ -35,6 +35,7 @@
 #include "kernel/counter.h"
 #include "kernel/printk.h"
 #include "lib/string.h"
+#include "mm/compact/compact.h"
 #include "mm/kmem/slab.h"
 #include "mm/reclaim/congestion.h"
 #include "mm/reclaim/events.h"
@@ -394,6 +395,8 @@ static int kswapd(void *arg)
 		stalled = psi_memstall_enter();
 		done = balance(k, req);
 		psi_memstall_leave(stalled);
+		if (req.order)
+			kcompactd_wake(k->node, req.order, req.class);
 	}
 	return 0;
 }
