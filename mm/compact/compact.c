@@ -28,6 +28,7 @@
 #include "mm/compact/internal.h"
 #include "mm/reclaim/events.h"
 #include "mm/reclaim/lruvec.h"
+#include "mm/reclaim/scan.h"
 #include "sched/sched.h"
 
 static long extfrag_threshold = 500;
@@ -257,8 +258,9 @@ bool compact_try(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_t
 	enum compact_result best = COMPACT_SKIPPED;
 	struct zoneref *zr;
 
-	/* Moving a page may need its file system and its disk. */
-	if (!order || !preferred || (gfp & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
+	/* It waits for pages that go to a disk: not who sends them there, or holds a file system. */
+	if (!order || !preferred ||
+	    (reclaim_gfp(gfp) & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
 		return false;
 	if (compact_deferred(preferred, defer_order(order))) {
 		trace_defer(&event_mm_compaction_deferred, preferred, order);

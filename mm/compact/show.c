@@ -38,10 +38,9 @@ static void show_orders(struct seq *seq, int (*value)(unsigned int, const struct
 	for_each_zone(z) {
 		seq_printf(seq, "Node %d, zone %8s ", z->node->id, z->name);
 		for (unsigned int o = 0; o < MAX_ORDER; o++) {
-			int v = value(o, z->buddy.area);
+			int v = value(o, z->buddy.area), size = v < 0 ? -v : v;
 
-			seq_printf(seq, "%s%d.%03d ", v < 0 ? "-" : "", abs(v) / 1000,
-				   abs(v) % 1000);
+			seq_printf(seq, "%s%d.%03d ", v < 0 ? "-" : "", size / 1000, size % 1000);
 		}
 		seq_putc(seq, '\n');
 	}
