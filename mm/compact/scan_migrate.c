@@ -181,7 +181,7 @@ static unsigned long step_of_document(struct compact_control *cc, unsigned long 
 			break;
 		}
 		entered = true;
-		if (page_test(page, PG_head)) {
+		if (page_test(page, PG_lru) && page_test(page, PG_head)) {
 			pfn += frames_at(page, pfn, false) - 1;
 			continue;
 		}

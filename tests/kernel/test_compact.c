@@ -162,11 +162,28 @@ static void set_switches(u32 free_irq, u32 migrate_irq)
 	WRITE_ONCE(switch_compact_hints.value, free_irq && migrate_irq == 2);
 }
 
-/* Deferral and hints of earlier tests are not this one's business. */
+static unsigned long isolated(void)
+{
+	return global_zone_state(NR_ISOLATED_ANON) + global_zone_state(NR_ISOLATED_FILE);
+}
+
+/* The thread of the node sleeps, and is not woken any more. */
+static void daemon_off(void)
+{
+	WRITE_ONCE(switch_kcompactd.value, 0);
+	for (int calm = 0; calm < 5; calm++) {
+		sleep_ns(NSEC_PER_MSEC);
+		if (isolated())
+			calm = 0;
+	}
+}
+
+/* Deferral and hints of earlier tests are not this one's business, nor is the daemon. */
 static void forget_failures(void)
 {
 	struct zone *z;
 
+	daemon_off();
 	for_each_zone(z) {
 		compact_succeeded(z, MAX_ORDER - 1);
 		z->compact_migrate_pfn = z->compact_free_pfn = 0;
@@ -192,7 +209,7 @@ static unsigned long serve(gfp_t gfp)
 KTEST(compact, blocks_are_made)
 {
 	static const u32 forms[][2] = { { 2, 2 }, { 1, 1 }, { 0, 0 } };
-	long isolated = global_zone_state(NR_ISOLATED_ANON), anon;
+	long anon;
 
 	for (u32 f = 0; f < ARRAY_SIZE(forms); f++) {
 		u64 success, moved, stall;
@@ -221,7 +238,7 @@ KTEST(compact, blocks_are_made)
 		KT_EQ(world_wrong(), 0);
 		KT_ASSERT(!aspace_check(w.mm));
 		KT_EQ(global_zone_state(NR_ANON_PAGES), anon);
-		KT_EQ(global_zone_state(NR_ISOLATED_ANON), isolated);
+		KT_EQ(isolated(), 0);
 		KT_ASSERT(!all_zones_wrong());
 		world_end();
 	}
@@ -300,6 +317,7 @@ KTEST(compact, daemon)
 
 	forget_failures();
 	KT_ASSERT(world_make());
+	WRITE_ONCE(switch_kcompactd.value, 1);
 	for_each_node(node)
 		kcompactd_wake(node, ORDER, ZONE_MOVABLE);
 	KT_ASSERT(vm_event_sum(KCOMPACTD_WAKE) > woken);
@@ -308,8 +326,8 @@ KTEST(compact, daemon)
 	KT_ASSERT(large_blocks());
 	KT_ASSERT(vm_event_sum(KCOMPACTD_MIGRATE_SCANNED));
 	KT_EQ(world_wrong(), 0);
+	daemon_off();
 	woken = vm_event_sum(KCOMPACTD_WAKE);
-	WRITE_ONCE(switch_kcompactd.value, 0);
 	for_each_node(node)
 		kcompactd_wake(node, MAX_ORDER - 1, ZONE_MOVABLE);
 	WRITE_ONCE(switch_kcompactd.value, 1);
@@ -333,13 +351,13 @@ KTEST(compact, async_never_waits)
 	page_lock(locked);
 	page_set(written, PG_writeback);
 	served = serve(BLOCK_GFP | __GFP_NORETRY);
+	page_clear(written, PG_writeback);
+	page_unlock(locked);
 	KT_ASSERT(served >= possible() / 2);
 	pte = pt_find(w.mm, w.addr);
 	KT_EQ(pte_pfn(pte_read(pte)), page_to_pfn(locked));
 	pte = pt_find(w.mm, w.addr + 2 * P);
 	KT_EQ(pte_pfn(pte_read(pte)), page_to_pfn(written));
-	page_clear(written, PG_writeback);
-	page_unlock(locked);
 	KT_EQ(world_wrong(), 0);
 	world_end();
 }
@@ -411,7 +429,6 @@ static int crowd_member(void *arg)
 
 KTEST(compact, crowd)
 {
-	long isolated = global_zone_state(NR_ISOLATED_ANON) + global_zone_state(NR_ISOLATED_FILE);
 	u64 moved = vm_event_sum(COMPACTPAGES);
 	struct thread *member[CROWD];
 	int results = 0;
@@ -437,7 +454,9 @@ KTEST(compact, crowd)
 	KT_EQ(results, 0);
 	KT_ASSERT(vm_event_sum(COMPACTPAGES) - moved > 500);
 	lru_drain_all();
-	KT_EQ(global_zone_state(NR_ISOLATED_ANON) + global_zone_state(NR_ISOLATED_FILE), isolated);
+	daemon_off();
+	WRITE_ONCE(switch_kcompactd.value, 1);
+	KT_EQ(isolated(), 0);
 	KT_ASSERT(!all_zones_wrong());
 }
 
