@@ -29,7 +29,7 @@ bool compaction_ready(struct zone *zone, unsigned int order);
 /* The whole zone, all zones of a node, whatever was tried before. => may sleep, no lock held */
 enum compact_result compact_whole_zone(struct zone *zone);
 void compact_node(struct node *node);
-/* kswapd made room for a block: its node's thread may move pages now. => thread context */
+/* kswapd has done what it can for a block: the node's thread may move pages now. => any context */
 void kcompactd_wake(struct node *node, unsigned int order, enum zone_type class);
 void compact_init(void); /* => once, slabs and threads exist */
 

@@ -412,7 +412,12 @@ void kswapd_wake(struct zone *zone, unsigned int order, enum zone_type class)
 		if (class < READ_ONCE(k->wanted.class))
 			WRITE_ONCE(k->wanted.class, class);
 	}
-	if (!wait_queue_active(&k->wait) || READ_ONCE(k->failures) >= MAX_FAILURES ||
+	if (unlikely(READ_ONCE(k->failures) >= MAX_FAILURES)) {
+		/* Nothing can be freed; what is free can perhaps be put together. */
+		kcompactd_wake(zone->node, order, class);
+		return;
+	}
+	if (!wait_queue_active(&k->wait) ||
 	    above(zone, order, zone->watermark[WMARK_LOW], ZONE_DMA))
 		return;
 	vmscan_event(wakeup_kswapd, zone, order);

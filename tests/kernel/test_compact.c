@@ -12,6 +12,7 @@
 #include "mm/compact/compact.h"
 #include "mm/compact/migrate.h"
 #include "mm/phys/buddy.h"
+#include "mm/reclaim/kswapd.h"
 #include "mm/reclaim/lruvec.h"
 #include "mm/vm/aspace.h"
 #include "mm/vm/ptwalk.h"
@@ -77,6 +78,7 @@ static void hoard(void)
 static void world_end(void)
 {
 	struct page *page, *next;
+	struct node *node;
 
 	for (int o = 0; o < MAX_ORDER; o++)
 		list_for_each_entry_safe(page, next, &w.hoard[o], lru)
@@ -86,6 +88,8 @@ static void world_end(void)
 	w.mm = NULL;
 	lru_drain_all();
 	pcp_drain_all();
+	for_each_node(node)
+		kswapd_try_again(node); /* there was nothing it could have freed */
 }
 
 /* What a test that failed left behind goes first. */
@@ -284,8 +288,8 @@ KTEST(compact, sections)
 	set_switches(2, 2);
 	tracer_select(old);
 	KT_ASSERT(free_work[0] >= 2 * PAGEBLOCK_PAGES);
-	if (w.top >=
-	    (unsigned long)nr_nodes * 40 * PAGEBLOCK_PAGES) /* the way down over all of it */
+	/* the way down over all that is full: what the document is about */
+	if (nr_nodes == 1 && w.top >= 40 * PAGEBLOCK_PAGES)
 		KT_ASSERT(free_work[0] >= 20000);
 	KT_ASSERT(free_work[1] > 32 && free_work[1] <= PAGEBLOCK_PAGES);
 	KT_ASSERT(free_work[2] > 0 && free_work[2] <= 32);
