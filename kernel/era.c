@@ -34,7 +34,7 @@ static const struct era_row {
 	{ "compact_free_irq", { 0, 0, 1, 2, 2 } },    /* sections of compaction's free scanner */
 	{ "compact_migrate_irq", { 0, 0, 1, 2, 2 } }, /* and of its migration scanner */
 	{ "compact_hints", { 0, 0, 0, 1, 1 } },	      /* compaction goes on where it stopped */
-	{ "kcompactd", { 0, 0, 0, 0, 1 } },	      /* a thread that compacts ahead of time */
+	{ "kcompactd", { 0, 0, 1, 1, 1 } },	      /* compaction after kswapd (by it, in 3.x) */
 	{ "workingset", { 0, 0, 0, 1, 1 } },	     /* pages that come back soon start active */
 };
 

@@ -258,7 +258,7 @@ bool compact_try(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_t
 	enum compact_result best = COMPACT_SKIPPED;
 	struct zoneref *zr;
 
-	/* It waits for pages that go to a disk: not who sends them there, or holds a file system. */
+	/* It waits for pages that go to a disk: not who sends them, or holds a file system. */
 	if (!order || !preferred ||
 	    (reclaim_gfp(gfp) & (__GFP_IO | __GFP_FS)) != (__GFP_IO | __GFP_FS))
 		return false;

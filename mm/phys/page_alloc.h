@@ -82,8 +82,8 @@ struct pressure_ops {
 	unsigned long (*direct_reclaim)(struct zonelist *zl, gfp_t gfp, unsigned int order,
 					enum zone_type class);
 	/*
-	 * Moves pages together until there is a block of that order. sync: may wait for pages. true:
-	 * worth another walk, unless *page is the block itself, taken off its zone already. => may
+	 * Moves pages together until there is a block of that order. sync: may wait for pages.
+	 * true: worth another walk, unless *page is the block itself, off its zone already. => may
 	 * sleep. May be NULL.
 	 */
 	bool (*compact)(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_type class,

@@ -143,7 +143,7 @@ struct zone {
 
 	/* compaction; all of it hints, a lost change is harmless, but for capture */
 	unsigned long compact_migrate_pfn, compact_free_pfn; /* where to go on; 0: at the ends */
-	unsigned long *compact_skip; /* two bits a pageblock: nothing to move, nothing free; or NULL */
+	unsigned long *compact_skip; /* two bits a pageblock (hints.c), or NULL */
 	u32 compact_considered, compact_defer_shift, compact_order_failed;
 	struct capture *capture; /* (z) who compacts the zone and waits for a block */
 };

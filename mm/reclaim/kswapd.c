@@ -39,6 +39,7 @@
 #include "mm/kmem/slab.h"
 #include "mm/reclaim/congestion.h"
 #include "mm/reclaim/events.h"
+#include "mm/reclaim/lumpy.h"
 #include "mm/reclaim/scan.h"
 #include "mm/reclaim/throttle.h"
 #include "sched/kthread.h"
@@ -116,6 +117,20 @@ static bool pages_balanced(const struct node *node, enum zone_type class, unsign
 	return enough_balanced(balanced, managed);
 }
 
+/*
+ * The order a zone is looked at by: where there is room enough for compaction, single pages will
+ * do (the thread that compacts is told afterwards).
+ */
+static u32 order_for(const struct pass *p, struct zone *zone)
+{
+	u32 order = p->req.order;
+
+	if (likely(!order) || switch_value(lumpy) != LUMPY_NEVER ||
+	    compaction_suitable(zone, (int)order) == COMPACT_SKIPPED)
+		return order;
+	return 0;
+}
+
 /* => index of the highest zone that is short, -1: none */
 static int highest_short(struct pass *p)
 {
@@ -125,7 +140,7 @@ static int highest_short(struct pass *p)
 		if (skip(zone, p->sc.priority))
 			continue;
 		age_anon(zone, p->sc.priority);
-		if (!above(zone, p->req.order, zone->watermark[WMARK_HIGH], ZONE_DMA))
+		if (!above(zone, order_for(p, zone), zone->watermark[WMARK_HIGH], ZONE_DMA))
 			return i;
 		clear_congested(zone);
 	}
@@ -156,7 +171,7 @@ static void balance_zone(struct pass *p, int i)
 	unsigned long high = zone->watermark[WMARK_HIGH];
 	unsigned long gap = balance_gap(zone->watermark[WMARK_LOW], zone->managed_pages);
 
-	if (!above(zone, p->req.order, high + gap, class))
+	if (!above(zone, order_for(p, zone), high + gap, class))
 		scan_zone(p, i);
 	if (p->total_scanned > 2 * SWAP_CLUSTER_MAX &&
 	    p->total_scanned > p->sc.nr_reclaimed + p->sc.nr_reclaimed / 2)
@@ -164,10 +179,10 @@ static void balance_zone(struct pass *p, int i)
 	if (READ_ONCE(zone->all_unreclaimable)) {
 		if (p->end && p->end == i)
 			p->end--;
-	} else if (!above(zone, p->req.order, high, class)) {
+	} else if (!above(zone, order_for(p, zone), high, class)) {
 		p->all_ok = false;
 		p->last_short = zone;
-		if (!above(zone, p->req.order, zone->watermark[WMARK_MIN], class))
+		if (!above(zone, order_for(p, zone), zone->watermark[WMARK_MIN], class))
 			p->under_min = true;
 	} else {
 		clear_congested(zone);
@@ -306,6 +321,8 @@ static struct request balance(struct kswapd *k, struct request req)
 	}
 	for (u32 i = 0; req.order && i < k->node->nr_zones; i++)
 		clear_congested(&k->node->zones[i]);
+	if (switch_value(lumpy) == LUMPY_NEVER)
+		req.order = 0; /* room for a block is all that was asked of us */
 	return (struct request){ .order = req.order, .class = k->node->zones[p.end].type };
 }
 

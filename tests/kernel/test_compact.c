@@ -138,6 +138,11 @@ static long world_wrong(void)
 	return wrong;
 }
 
+static unsigned long pfn_at(unsigned long addr)
+{
+	return pte_pfn(pte_read(pt_find(w.mm, addr)));
+}
+
 static unsigned long large_blocks(void)
 {
 	unsigned long n = 0;
@@ -298,6 +303,54 @@ KTEST(compact, sections)
 	KT_ASSERT(migrate_work[2] > 0 && migrate_work[2] <= 32);
 }
 
+/* The lock kept until somebody waits: not bounded, but it works. */
+KTEST(compact, lazy)
+{
+	set_switches(1, 1);
+	WRITE_ONCE(switch_compact_lock_lazy.value, 1);
+	forget_failures();
+	KT_ASSERT(world_make());
+	KT_ASSERT(serve(BLOCK_GFP | __GFP_NORETRY) >= possible() * 3 / 4);
+	KT_EQ(world_wrong(), 0);
+	world_end();
+	WRITE_ONCE(switch_compact_lock_lazy.value, 0);
+	set_switches(2, 2);
+}
+
+/* mlock: not to disk, but to another frame, unless vm/compact_unevictable_allowed is 0. */
+KTEST(compact, locked_in_memory)
+{
+	long index, mlocked = global_zone_state(NR_MLOCK);
+	struct tunable *allowed = NULL;
+	unsigned long pfn[2];
+
+	for (struct tunable *tun = __tunables_start; tun < __tunables_end; tun++)
+		if (!strcmp(tun->name, "vm/compact_unevictable_allowed"))
+			allowed = tun;
+	KT_ASSERT(allowed);
+	forget_failures();
+	KT_ASSERT(world_make());
+	KT_EQ(vm_mlock(w.addr, 2 * P, 0), 0);
+	lru_drain_all();
+	index = *allowed->value;
+	for (int i = 0; i < 2; i++) {
+		struct node *node;
+
+		*allowed->value = i;
+		for_each_node(node)
+			compact_node(node);
+		pfn[i] = pfn_at(w.addr);
+		KT_EQ(global_zone_state(NR_MLOCK), mlocked + 2);
+	}
+	*allowed->value = index;
+	KT_EQ(world_wrong(), 0);
+	pr_warn("# compact.locked_in_memory: frame %#lx, then %#lx\n", pfn[0], pfn[1]);
+	KT_ASSERT(pfn[0] != pfn[1]);
+	KT_ASSERT(page_test(pfn_to_page(pfn[1]), PG_mlocked));
+	world_end();
+	KT_EQ(global_zone_state(NR_MLOCK), mlocked);
+}
+
 KTEST(compact, by_hand)
 {
 	unsigned long before;
@@ -344,24 +397,19 @@ KTEST(compact, async_never_waits)
 {
 	struct page *locked, *written;
 	unsigned long served;
-	pte_t *pte;
 
 	forget_failures();
 	KT_ASSERT(world_make());
-	pte = pt_find(w.mm, w.addr);
-	locked = pfn_to_page(pte_pfn(pte_read(pte)));
-	pte = pt_find(w.mm, w.addr + 2 * P);
-	written = pfn_to_page(pte_pfn(pte_read(pte)));
+	locked = pfn_to_page(pfn_at(w.addr));
+	written = pfn_to_page(pfn_at(w.addr + 2 * P));
 	page_lock(locked);
 	page_set(written, PG_writeback);
 	served = serve(BLOCK_GFP | __GFP_NORETRY);
 	page_clear(written, PG_writeback);
 	page_unlock(locked);
 	KT_ASSERT(served >= possible() / 2);
-	pte = pt_find(w.mm, w.addr);
-	KT_EQ(pte_pfn(pte_read(pte)), page_to_pfn(locked));
-	pte = pt_find(w.mm, w.addr + 2 * P);
-	KT_EQ(pte_pfn(pte_read(pte)), page_to_pfn(written));
+	KT_EQ(pfn_at(w.addr), page_to_pfn(locked));
+	KT_EQ(pfn_at(w.addr + 2 * P), page_to_pfn(written));
 	KT_EQ(world_wrong(), 0);
 	world_end();
 }
