@@ -317,36 +317,47 @@ KTEST(compact, lazy)
 	set_switches(2, 2);
 }
 
+static void compact_all_nodes(void)
+{
+	struct node *node;
+
+	for_each_node(node)
+		compact_node(node);
+}
+
 /* mlock: not to disk, but to another frame, unless vm/compact_unevictable_allowed is 0. */
 KTEST(compact, locked_in_memory)
 {
-	long index, mlocked = global_zone_state(NR_MLOCK);
+	long mlocked = global_zone_state(NR_MLOCK);
 	struct tunable *allowed = NULL;
-	unsigned long pfn[2];
+	unsigned long at[2], pfn[2], moved = 0;
 
 	for (struct tunable *tun = __tunables_start; tun < __tunables_end; tun++)
 		if (!strcmp(tun->name, "vm/compact_unevictable_allowed"))
 			allowed = tun;
-	KT_ASSERT(allowed);
+	KT_ASSERT(allowed && *allowed->value == 1);
 	forget_failures();
 	KT_ASSERT(world_make());
-	KT_EQ(vm_mlock(w.addr, 2 * P, 0), 0);
-	lru_drain_all();
-	index = *allowed->value;
+	at[0] = w.addr; /* one of the two ends stands low in memory */
+	at[1] = w.addr + (w.pages - 2) * P;
 	for (int i = 0; i < 2; i++) {
-		struct node *node;
-
-		*allowed->value = i;
-		for_each_node(node)
-			compact_node(node);
-		pfn[i] = pfn_at(w.addr);
-		KT_EQ(global_zone_state(NR_MLOCK), mlocked + 2);
+		KT_EQ(vm_mlock(at[i], P, 0), 0);
+		pfn[i] = pfn_at(at[i]);
 	}
-	*allowed->value = index;
+	lru_drain_all();
+	*allowed->value = 0;
+	compact_all_nodes();
+	*allowed->value = 1;
+	for (int i = 0; i < 2; i++)
+		KT_EQ(pfn_at(at[i]), pfn[i]);
+	compact_all_nodes();
+	KT_EQ(global_zone_state(NR_MLOCK), mlocked + 2);
+	for (int i = 0; i < 2; i++) {
+		moved += pfn_at(at[i]) != pfn[i];
+		KT_ASSERT(page_test(pfn_to_page(pfn_at(at[i])), PG_mlocked));
+	}
+	KT_ASSERT(moved);
 	KT_EQ(world_wrong(), 0);
-	pr_warn("# compact.locked_in_memory: frame %#lx, then %#lx\n", pfn[0], pfn[1]);
-	KT_ASSERT(pfn[0] != pfn[1]);
-	KT_ASSERT(page_test(pfn_to_page(pfn[1]), PG_mlocked));
 	world_end();
 	KT_EQ(global_zone_state(NR_MLOCK), mlocked);
 }
