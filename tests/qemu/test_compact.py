@@ -1,6 +1,8 @@
 """Compaction by hand: the files it is asked and watched through, and what they say before and after."""
 import re
 
+import pytest
+
 
 def counters(text):
     return {k: int(v) for k, v in re.findall(r"^(compact_\w+|pgmigrate_\w+) (\d+)$", text, re.M)}
@@ -45,3 +47,18 @@ def test_era(boot):
     for name in ("compact_free_irq", "compact_migrate_irq", "compact_lock_lazy", "compact_hints", "kcompactd"):
         assert f"{name}/value:0\n" in run.text, name
     assert int(re.search(r"compact_migrate_scanned (\d+)", run.text)[1]) > 1000
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_files_of_a_disk(boot, cpus):
+    """Pages of files move while they are dirty, written, mapped and cut."""
+    run = boot(autorun="/lab/compactload 300", cpus=cpus, mem="256M",
+               append="loglevel=4 seed=1 diskmem=64M")
+    for part in ("run", "again"):
+        assert run.section(part).strip() == "mmapcheck: OK"
+    vmstat = dict(re.findall(r"^(\w+) (\d+)$", run.section("vmstat"), re.M))
+    assert int(vmstat["pgmigrate_success"]) > 500
+    assert vmstat["nr_isolated_anon"] == vmstat["nr_isolated_file"] == "0"
+    assert "nr_dirty" in vmstat
+    wrong = [line for line in run.section("check").splitlines() if not re.search(r"\bok\b", line)]
+    assert not wrong, wrong
