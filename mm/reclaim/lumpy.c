@@ -29,8 +29,9 @@
 
 DEFINE_SWITCH(
 	lumpy, LUMPY_NEVER, LUMPY_NEVER, LUMPY_COMPACTION, "002",
-	"reclaim for blocks: 0 single pages, room for compaction, 1 with their neighbours in one section (2.6.37), 2 "
-	"in sections of 32 frames, 3 neighbours of the same list, for compaction (2.6.38)");
+	"reclaim for blocks: 0 single pages, room for compaction, 1 with their neighbours in one "
+	"section (2.6.37), 2 in sections of 32 frames, 3 neighbours of the same list, for "
+	"compaction (2.6.38)");
 
 #define SECTION_FRAMES 32u
 
