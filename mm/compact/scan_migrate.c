@@ -197,34 +197,52 @@ static unsigned long step_of_document(struct compact_control *cc, unsigned long 
 	return min(pfn, end);
 }
 
-/* Value 2, and 1 with compact_lock_lazy. */
+#define STANDS_OUT (BIT(PG_lru) | BIT(PG_head) | BIT(PG_buddy))
+
+/* The next frame of [pfn, end) that is not one like most: of a list, or of several at once. */
+static unsigned long skip_plain(unsigned long pfn, unsigned long end)
+{
+	const struct page *page = pfn_to_page(pfn);
+
+	for (; pfn < end; pfn++, page++)
+		if (READ_ONCE(page->flags) & STANDS_OUT)
+			break;
+	return pfn;
+}
+
+/* Value 2, and 1 with compact_lock_lazy. => where the step ended */
 static unsigned long step_lazy(struct compact_control *cc, unsigned long pfn, unsigned long end)
 {
 	bool bounded = switch_value(compact_migrate_irq) == 2;
 	struct section s = { .zone = cc->zone };
-	u32 looked = 0;
 
 	if (other_type(cc, pfn))
 		return end;
 	while (pfn < end && cc->nr_migratepages < COMPACT_CLUSTER) {
-		struct page *page = pfn_to_page(pfn);
-		bool worth;
+		struct page *page;
 
 		if (s.held && bounded && s.work == COMPACT_CLUSTER)
 			section_end(&s);
 		else if (s.held && !bounded && !breathe(&s, pfn))
 			break;
-		if (!s.held && ++looked % COMPACT_CLUSTER == 0)
+		if (!s.held) {
+			unsigned long from = pfn, stop = min(end, pfn + COMPACT_CLUSTER);
+
 			cond_resched();
-		worth = worth_taking(cc, page);
-		if (worth && !s.held) {
-			section_begin(&s);
-			worth = worth_taking(cc, page);
+			pfn = skip_plain(pfn, stop);
+			cc->scanned_migrate += pfn - from;
+			if (pfn == stop)
+				continue;
 		}
+		page = pfn_to_page(pfn);
 		cc->scanned_migrate++;
-		s.work++;
-		if (worth)
-			take_locked(cc, page);
+		if (!s.held && worth_taking(cc, page))
+			section_begin(&s);
+		if (s.held) {
+			s.work++;
+			if (worth_taking(cc, page))
+				take_locked(cc, page);
+		}
 		pfn += frames_at(page, pfn, true);
 	}
 	if (s.held)
