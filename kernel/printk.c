@@ -38,7 +38,7 @@
 #include "lib/string.h"
 
 #define CELL_BYTES 64
-#define NR_CELLS 4096 /* 256 KiB; a power of two */
+#define NR_CELLS 2048 /* 128 KiB; a power of two */
 #define LINE_MAX 400
 #define MORE_TEXT (CELL_BYTES - 8)
 #define FIRST_TEXT (CELL_BYTES - 24)

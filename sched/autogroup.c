@@ -44,7 +44,8 @@ void sched_group_put(struct sched_group *g)
 		g->release(g);
 }
 
-u32 sched_group_weight(const struct thread *t)
+/* => t->group_load */
+static u32 weight_now(const struct thread *t)
 {
 	u64 load = (u64)atomic_long_read(&t->group->load), own = t->group_load;
 
@@ -53,13 +54,27 @@ u32 sched_group_weight(const struct thread *t)
 	return max((u32)(own * FAIR_WEIGHT_0 / load), (u32)LEAST_WEIGHT);
 }
 
+static void count_in(struct thread *t)
+{
+	t->group_load = t->se.weight;
+	atomic_long_add(t->group_load, &t->group->load);
+}
+
 void sched_group_enter(struct thread *t)
 {
 	if (!t->group)
 		return;
-	t->group_load = t->se.weight;
-	atomic_long_add(t->group_load, &t->group->load);
-	fair_reweight(NULL, &t->se, sched_group_weight(t));
+	count_in(t);
+	fair_reweight(NULL, &t->se, weight_now(t));
+}
+
+void sched_group_refresh(struct fair_rq *q, struct thread *t)
+{
+	if (!t->group)
+		return;
+	if (!t->group_load) /* the switch was turned on while it was queued */
+		count_in(t);
+	fair_reweight(q, &t->se, weight_now(t));
 }
 
 void sched_group_leave(struct thread *t)

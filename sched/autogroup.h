@@ -33,7 +33,7 @@ static inline void sched_group_inherit(struct thread *t, const struct thread *pa
 /* For the fair class. => queue locked, t about to be queued / just left its queue */
 void sched_group_enter(struct thread *t);
 void sched_group_leave(struct thread *t);
-/* What t weighs now. => t->group_load */
-u32 sched_group_weight(const struct thread *t);
+/* t runs and a request of its is served: what it weighs may have changed. => queue locked */
+void sched_group_refresh(struct fair_rq *q, struct thread *t);
 
 #endif

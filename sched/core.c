@@ -378,8 +378,14 @@ static noinline void finish_special(struct rq *rq, struct thread *prev)
 	u32 after = rq->after;
 
 	rq->after = 0;
-	if (after & AFTER_PSI)
+	if (after & AFTER_PSI) {
 		psi_mem_update(rq);
+		if (after == AFTER_PSI) { /* as common as any switch while memory is short */
+			rq_unlock(rq);
+			local_irq_enable_l("schedule");
+			return;
+		}
+	}
 	rq->drop_mm = NULL;
 	if (after & AFTER_MOVE) {
 		rq = carry(rq, prev, select_cpu_allowed(prev));

@@ -11,10 +11,8 @@ static inline struct thread *thread_of(struct sched_entity *se)
 	return container_of(se, struct thread, se);
 }
 
-static void fair_class_enqueue(struct rq *rq, struct thread *t, enum enqueue_how how)
+static __always_inline void enqueue(struct rq *rq, struct thread *t, enum enqueue_how how)
 {
-	if (unlikely(switch_value(sched_autogroup)))
-		sched_group_enter(t);
 	if (likely(how == ENQUEUE_WAKEUP))
 		fair_enqueue(&rq->fair, &t->se, rq->clock - t->sleep_start_ns);
 	else if (how == ENQUEUE_NEW)
@@ -23,11 +21,42 @@ static void fair_class_enqueue(struct rq *rq, struct thread *t, enum enqueue_how
 		fair_enqueue(&rq->fair, &t->se, 0);
 }
 
-static void fair_class_dequeue(struct rq *rq, struct thread *t)
+/* With groups (autogroup.h). Apart, so that the ways without them stay a test and a jump. */
+static noinline void enqueue_grouped(struct rq *rq, struct thread *t, enum enqueue_how how)
+{
+	sched_group_enter(t);
+	enqueue(rq, t, how);
+}
+
+static noinline void dequeue_grouped(struct rq *rq, struct thread *t)
 {
 	fair_dequeue(&rq->fair, &t->se);
+	sched_group_leave(t);
+}
+
+static noinline bool update_grouped(struct rq *rq, struct thread *t, u64 delta_ns)
+{
+	bool served = fair_update(&rq->fair, delta_ns);
+
+	if (served)
+		sched_group_refresh(&rq->fair, t);
+	return served;
+}
+
+static void fair_class_enqueue(struct rq *rq, struct thread *t, enum enqueue_how how)
+{
+	if (unlikely(switch_value(sched_autogroup)))
+		enqueue_grouped(rq, t, how);
+	else
+		enqueue(rq, t, how);
+}
+
+static void fair_class_dequeue(struct rq *rq, struct thread *t)
+{
 	if (unlikely(t->group_load))
-		sched_group_leave(t);
+		dequeue_grouped(rq, t);
+	else
+		fair_dequeue(&rq->fair, &t->se);
 }
 
 static struct thread *fair_class_pick(struct rq *rq)
@@ -50,11 +79,9 @@ static void fair_class_put_prev(struct rq *rq, struct thread *t)
 
 static bool fair_class_update(struct rq *rq, struct thread *t, u64 delta_ns)
 {
-	if (likely(!fair_update(&rq->fair, delta_ns)))
-		return false;
-	if (unlikely(t->group_load))
-		fair_reweight(&rq->fair, &t->se, sched_group_weight(t));
-	return true;
+	if (unlikely(t->group_load | switch_value(sched_autogroup)))
+		return update_grouped(rq, t, delta_ns);
+	return fair_update(&rq->fair, delta_ns);
 }
 
 /*

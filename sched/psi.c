@@ -27,7 +27,7 @@
  * evenly.
  * Locking: per-CPU times: run queue lock. Totals and averages: psi_lock, softirqs off; inside it
  * the run queue locks, one after the other.
- * Source: the names and forms are those of Linux since 4.20.
+ * Source: [Weiner18].
  */
 #include "sched/psi.h"
 

@@ -89,7 +89,7 @@ struct thread {
 	u64 shown_utime_ns, shown_stime_ns;
 	u64 woken_ns; /* (r) when it was woken, until it runs; 0 unless that is traced */
 	u32 migrations;
-	u8 in_iowait; /* (c) the next sleep is for I/O */
+	u8 in_iowait;	/* (c) the next sleep is for I/O */
 	u8 in_memstall; /* (r) sched/psi.h */
 
 	struct list_head all_node;  /* (t) list of all threads */
@@ -111,7 +111,7 @@ struct thread {
 	struct memcg *memcg;		     /* charged group */
 	struct reclaim_state *reclaim_state; /* (c) */
 	u64 min_flt, maj_flt;		     /* (c) */
-	u64 oom_flt;  /* (c) number of the fault that found no memory last, */
+	u64 oom_flt;   /* (c) number of the fault that found no memory last, */
 	u32 oom_tries; /* (c) and how many before it in a row did not either */
 	/* the brake on dirtying (mm/cache/balance.c): pages since the last look, pages between two
 	 * looks, tick of the end of the last pause (c) */

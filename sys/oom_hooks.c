@@ -2,8 +2,8 @@
 /*
  * oom_hooks.c - which process pays when memory is gone.
  *
- * The claim of a process is what killing it gives back: anonymous pages, slots, page tables; of file
- * and shared pages, which mostly stay when their user goes, a quarter counts. It is moved by
+ * The claim of a process is what killing it gives back: anonymous pages, slots, page tables; of
+ * file and shared pages, which mostly stay when their user goes, a quarter counts. It is moved by
  * oom_score_adj thousandths of all memory (-1000: never). PID 1 is exempt. Counters of an address
  * space are read under proc->lock, where the pointer is still good; nothing here allocates.
  *

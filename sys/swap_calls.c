@@ -23,7 +23,8 @@
 #define SWAP_FLAG_DISCARD_PAGES 0x40000u
 #define SWAP_FLAGS_KNOWN 0x7ffffu
 
-#define OOM_SCORE_ADJ_MAX 1000
+/* A hundred times all memory, in thousandths: more than any program can claim. */
+#define CULPRIT_ADJ 100000
 #define MAGIC_BYTES 10u
 struct swap_header {
 	u8 boot[1024];
@@ -147,15 +148,15 @@ SYSCALL(swapon)
 
 /*
  * What an area holds may not fit into memory. Then it is this call that is too much, and no program
- * shall be killed for it: for as long as it lasts the caller is the first to go, and the area stays.
+ * shall be killed for it: while it lasts the caller is the first to go, and the area stays.
  */
 static int stop_as_culprit(const char *path)
 {
 	int adj = current_proc->oom_score_adj, ret;
 
-	current_proc->oom_score_adj = OOM_SCORE_ADJ_MAX;
+	current_proc->oom_score_adj = CULPRIT_ADJ;
 	ret = swapfile_stop(path);
-	if (current_proc->oom_score_adj == OOM_SCORE_ADJ_MAX)
+	if (current_proc->oom_score_adj == CULPRIT_ADJ)
 		current_proc->oom_score_adj = adj;
 	return ret;
 }

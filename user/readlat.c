@@ -5,7 +5,8 @@
  *	readlat NAME FILE COUNT [BYTES [PAUSE_US]]
  *
  * COUNT reads of BYTES (16K) at places in a fixed random order, none twice, with a pause (1 ms)
- * between them; not from memory, without readahead. Prints "@lat NAME mean p50 p90 p99 max" in microseconds.
+ * between them; not from memory, without readahead. Prints "@lat NAME mean p50 p90 p99 max" in
+ * microseconds.
  */
 #include "lab.h"
 #include <fcntl.h>

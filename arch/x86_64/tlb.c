@@ -21,10 +21,13 @@
 #include "arch/smp.h"
 #include "internal.h"
 #include "kernel/bug.h"
+#include "kernel/counter.h"
 #include "kernel/cpumask.h"
 #include "kernel/preempt.h"
 #include "lib/err.h"
 #include "lib/string.h"
+
+COUNTER(nr_tlb_remote_flush, "TLB flushes asked of other CPUs");
 
 #define FLUSH_ALL_ABOVE 32 /* pages: reloading the tables is cheaper than more single flushes */
 
@@ -116,8 +119,10 @@ void tlb_flush_range(struct arch_mm *mm, unsigned long start, unsigned long end)
 	smp_mb(); /* the changed entries before the mask: a CPU that joins later sees the change */
 	if (unlikely(READ_ONCE(mm->cpus) & ~CPU_BIT(me))) {
 		mask = cpus_to_interrupt(mm, me);
-		if (mask)
+		if (mask) {
+			count(nr_tlb_remote_flush);
 			smp_call_mask(mask, flush_user, &f);
+		}
 	}
 	preempt_enable();
 }
@@ -133,8 +138,10 @@ void tlb_flush_kernel_range(unsigned long start, unsigned long end)
 
 	preempt_disable();
 	flush_kernel(&f);
-	if (nr_cpus > 1)
+	if (nr_cpus > 1) {
+		count(nr_tlb_remote_flush);
 		smp_call_mask(cpu_online_mask & ~CPU_BIT(smp_processor_id()), flush_kernel, &f);
+	}
 	preempt_enable();
 }
 

@@ -106,8 +106,7 @@
 	X(UNEVICTABLE_CULLED, "unevictable_pgs_culled", "pages moved to the unevictable list")     \
 	X(UNEVICTABLE_RESCUED, "unevictable_pgs_rescued", "pages moved back from it")              \
 	X(UNEVICTABLE_MLOCKED, "unevictable_pgs_mlocked", "pages mlock marked")                    \
-	X(UNEVICTABLE_MUNLOCKED, "unevictable_pgs_munlocked", "pages munlock unmarked")            \
-	X(TLB_SHOOTDOWN, "nr_tlb_remote_flush", "TLB flushes asked of other CPUs")
+	X(UNEVICTABLE_MUNLOCKED, "unevictable_pgs_munlocked", "pages munlock unmarked")
 
 #define _X(e, n, h) e,
 #define _Z(e, n, h) e##_DMA, e##_DMA32, e##_NORMAL, e##_HIGH, e##_MOVABLE,

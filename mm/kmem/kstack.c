@@ -156,10 +156,9 @@ static unsigned long stacks_scan(struct shrinker *s, unsigned long nr)
 	return done;
 }
 
-static struct shrinker stack_shrinker = { .name = "kstack",
-					  .count = stacks_count,
-					  .scan = stacks_scan,
-					  .batch = 8 };
+static struct shrinker stack_shrinker = {
+	.name = "kstack", .count = stacks_count, .scan = stacks_scan, .batch = 8
+};
 
 /* ---- kernel threads ---- */
 

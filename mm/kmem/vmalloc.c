@@ -307,10 +307,9 @@ static unsigned long records_scan(struct shrinker *s, unsigned long nr)
 	return freed;
 }
 
-static struct shrinker record_shrinker = { .name = "vmap_area",
-					   .count = records_count,
-					   .scan = records_scan,
-					   .batch = 32 };
+static struct shrinker record_shrinker = {
+	.name = "vmap_area", .count = records_count, .scan = records_scan, .batch = 32
+};
 
 /* ---- frames behind an area ---- */
 

@@ -91,7 +91,9 @@ struct pressure_ops {
 	/* What the walk after it found: a block, or none. */
 	void (*compacted)(struct zonelist *zl, unsigned int order, enum zone_type class, int sync,
 			  bool served);
-	/* Before a retry: sleeps up to ns if the first zone of the list is congested. May be NULL. */
+	/*
+	 * Before a retry: sleeps up to ns if the first zone of the list is congested. May be NULL.
+	 */
 	void (*wait)(struct zonelist *zl, enum zone_type class, u64 ns);
 	void (*wake_kswapd)(struct zone *zone, unsigned int order, enum zone_type class);
 	/*

@@ -191,8 +191,9 @@ static void setup_reserves(void)
 }
 
 /*
- * Another CPU may count with the old threshold once more; a delta above a new, smaller one is folded
- * at that CPU's next change. NR_FREE_PAGES needs none of this: it never drifts (zone_sync_free).
+ * Another CPU may count with the old threshold once more; a delta above a new, smaller one is
+ * folded at that CPU's next change. NR_FREE_PAGES needs none of this: it never drifts
+ * (zone_sync_free).
  */
 static void set_threshold(struct zone *z, bool pressure)
 {

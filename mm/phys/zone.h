@@ -113,6 +113,12 @@ struct lruvec {
 	struct memcg *memcg;
 };
 
+/* Mapped pages touched once at the tail of the file list (mm/reclaim/targets.c). */
+struct stream_watch {
+	u32 streak;	   /* batches' worth of pages in a row that were mostly such */
+	u32 seen, touched; /* of the batch that is not full yet */
+};
+
 struct zone {
 	/* read mostly */
 	unsigned long watermark[NR_WMARKS];
@@ -136,8 +142,8 @@ struct zone {
 	struct lruvec lruvec;			 /* root group's (l) */
 	unsigned long pages_scanned;		 /* (l) since a page was last freed */
 	bool all_unreclaimable;
-	u32 stream_streak; /* batches in a row of mapped pages touched once; a lost change is harmless */
-	unsigned long zone_flags; /* ZF_*, (a) */
+	struct stream_watch stream; /* a lost change is harmless */
+	unsigned long zone_flags;   /* ZF_*, (a) */
 
 	atomic_long_t vm_stat[NR_ZONE_STAT_ITEMS] __cacheline_aligned;
 

@@ -2,27 +2,28 @@
 /*
  * kswapd.c - the thread per node that keeps memory free.
  *
- * Problem: an allocation that must reclaim is slow. Idea: a thread of its own does it ahead of time.
- * The allocator wakes it when a zone is below its low watermark; it scans all zones up to the
+ * Problem: an allocation that must reclaim is slow. Idea: a thread of its own does it ahead of
+ * time. The allocator wakes it when a zone is below its low watermark; it scans all zones up to the
  * highest one that is short, again and again, until each is above its high one.
  *
  *   pass       priorities 12..0. At each: the zones from the lowest up to the highest that is below
  *              HIGH are scanned and slabs shrunk; it ends early when all are above HIGH, or when 32
  *              pages came free (then from 12 again).
  *   wait       below priority 10, when something was scanned. Not when a zone is below MIN.
- *   sleep      first for 100 ms; only if it was not woken in that time and all is still well, without
- *              a time limit. The two ways of that failing are counted.
+ *   sleep      first for 100 ms; only if it was not woken in that time and all is still well,
+ *              without a time limit. The two ways of that failing are counted.
  *   blocks     for a request of order > 0 it is enough that a quarter of the pages up to the class
  *              asked for is in zones with such a block; a pass that gains little goes on for single
  *              pages.
  *
- * Switch kswapd_wait_iff, the wait's form ([seed-003] changes 0 into 1): 0 always up to 100 ms, which
- * without I/O in flight is the whole time; 1 one wait_iff_congested per zone up to the highest short
- * one, no sleep unless a disk is congested and the zone is marked; 2 at most one such wait, on the
- * first zone still short that is marked; 3 (as merged for 3.8) one on the last zone found short,
- * marked or not; 4 (3.9 and later) none, nor is the skip counted: the batches wait by themselves.
- * Switch kswapd_temper, the third patch of that series: when the priority has run away for the sake
- * of one zone, another that becomes short is first scanned at the mean of its last and the present.
+ * Switch kswapd_wait_iff, the wait's form ([seed-003] changes 0 into 1): 0 always up to 100 ms,
+ * which without I/O in flight is the whole time; 1 one wait_iff_congested per zone up to the
+ * highest short one, no sleep unless a disk is congested and the zone is marked; 2 at most one such
+ * wait, on the first zone still short that is marked; 3 (as merged for 3.8) one on the last zone
+ * found short, marked or not; 4 (3.9 and later) none, nor is the skip counted: the batches wait by
+ * themselves. Switch kswapd_temper, the third patch of that series: when the priority has run away
+ * for the sake of one zone, another that becomes short is first scanned at the mean of its last and
+ * the present.
  *
  * Enough is enough: a zone whose pages were scanned six times since one of them came free, with no
  * object of a slab freed either, is given up (all_unreclaimable) until a page comes free in it.

@@ -12,7 +12,9 @@ DECLARE_SWITCH(kswapd_wait_iff);
 DECLARE_SWITCH(kswapd_temper);
 
 void kswapd_start(void); /* one thread for each node with memory; => once */
-/* A request of class found zone below its low watermark. => any context, also with spinlocks held */
+/*
+ * A request of class found zone below its low watermark. => any context, also with spinlocks held
+ */
 void kswapd_wake(struct zone *zone, unsigned int order, enum zone_type class);
 /* Whatever the marks say: there is work in the node. */
 void kswapd_kick(struct node *node);

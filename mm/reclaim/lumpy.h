@@ -25,8 +25,8 @@ bool lumpy_blocks(const struct scan_control *sc); /* does this scan take neighbo
 bool lumpy_any(const struct scan_control *sc);	  /* of every list, used or not? */
 bool lumpy_must_wait(const struct scan_control *sc, unsigned long freed, unsigned long taken);
 /*
- * Up to nr pages off the tail of l->lru, and the blocks around them. => lru_lock, given away and taken
- * again after each 32 frames unless the switch says 1 or 3 (then *flags is what to restore)
+ * Up to nr pages off the tail of l->lru, and the blocks around them. => lru_lock, given away and
+ * taken again after each 32 frames unless the switch says 1 or 3 (then *flags is what to restore)
  */
 void lumpy_isolate_locked(struct zone *zone, u32 nr, struct lumpy *l, unsigned long *flags);
 /* Is there room for compaction to make the block in, so that no page need go? */

@@ -7,12 +7,13 @@
  * does not leave within a second (it may itself wait for memory) no longer protects the others.
  *
  * It need not run to give memory back: the thread oom_reaper takes its private pages away at once
- * (mm/vm/reap.c), unless somebody else uses the same address space. It only tries the victim's lock,
- * ten times, a tenth of a second apart.
+ * (mm/vm/reap.c), unless somebody else uses the same address space. It only tries the victim's
+ * lock, ten times, a tenth of a second apart.
  * Locking: reap_lock is a leaf; the list holds a reference (refs) of each address space.
  */
 #include "kernel/counter.h"
 #include "kernel/printk.h"
+#include "kernel/softirq.h"
 #include "kernel/time.h"
 #include "mm/reclaim/reclaim.h"
 #include "mm/swap/swap.h"
@@ -143,6 +144,7 @@ void oom_reap_later(struct aspace *mm)
 {
 	bool mine = false;
 
+	softirq_disable(); /* callers may have them off: then always */
 	spin_lock(&reap_lock);
 	if (!mm->reap_next && !mm->oom_reaped) {
 		aspace_grab(mm);
@@ -151,6 +153,7 @@ void oom_reap_later(struct aspace *mm)
 		mine = true;
 	}
 	spin_unlock(&reap_lock);
+	softirq_enable();
 	if (mine)
 		wake_up(&reap_wait);
 }
@@ -159,11 +162,13 @@ static struct aspace *next_to_reap(void)
 {
 	struct aspace *mm;
 
+	softirq_disable();
 	spin_lock(&reap_lock);
 	mm = reap_list;
 	if (mm != REAP_END)
 		reap_list = mm->reap_next;
 	spin_unlock(&reap_lock);
+	softirq_enable();
 	return mm;
 }
 

@@ -32,8 +32,8 @@ struct oom_ops {
 extern const struct oom_ops *oom_ops;
 
 /*
- * The memory of a process that is to die, used by nobody else: the reaper takes it away soon. => any
- * thread context, the caller keeps mm from going meanwhile; no need to say it twice
+ * The memory of a process that is to die, used by nobody else: the reaper takes it away soon. =>
+ * any thread context, the caller keeps mm from going meanwhile; no need to say it twice
  */
 struct aspace;
 void oom_reap_later(struct aspace *mm);

@@ -7,12 +7,13 @@
  * its head; batches of 32 are taken from its tail and each page gets a verdict:
  *
  *   being written                     stays; comes to the tail when that is over (PG_reclaim)
- *   used through a mapping            the first time: one more trip (so a mapped page that was touched
- *                                     once costs two scans); the second time, or by two mappings, or
- *                                     if it is code: to the active list
+ *   used through a mapping            the first time: one more trip (so a mapped page that was
+ *                                     touched once costs two scans); the second time, or by two
+ *                                     mappings, or if it is code: to the active list
  *   of a program or tmpfs             gets a slot and is written to it (swapout.c)
- *   dirty                             stays; comes to the tail when the flusher has written it. kswapd,
- *                                     once it has become urgent (priority below 10), writes it itself
+ *   dirty                             stays; comes to the tail when the flusher has written it.
+ *                                     kswapd, once it has become urgent (priority below 10), writes
+ *                                     it itself
  *   else                              leaves the page cache and is free
  *
  * The active list is touched only while the inactive one is the shorter: its tail moves over.
@@ -42,8 +43,8 @@ DEFINE_SWITCH(
 	"how many pages reclaim looks at: 0 as in 3.0-3.2 (kswapd at least 32), 1 as in 3.6, 2 "
 	"as in 3.8 (files alone while many are used once; fewer reclaimers at a time)");
 DEFINE_SWITCH(mapped_stream, 0, 0, 1, "003",
-	      "mapped pages touched once: 0 cost two looks, 1 go at the first while eight batches in a "
-	      "row were four fifths such pages (fifth patch of the series)");
+	      "mapped pages touched once: 0 cost two looks, 1 go at the first while eight batches "
+	      "in a row were four fifths such pages (fifth patch of the series)");
 static long swappiness = 60;
 TUNABLE("vm/swappiness", swappiness, 0, 100, NULL);
 long laptop_mode;
@@ -374,7 +375,7 @@ static unsigned long shrink_batch(struct zone *zone, enum lru_list lru, struct s
 {
 	bool file = lru >= LRU_INACTIVE_FILE;
 
-	sc->stream = file && zone->stream_streak >= STREAM_BATCHES;
+	sc->stream = file && zone->stream.streak >= STREAM_BATCHES;
 	examine_batch(sc, b, b->taken);
 	if (b->dirty && b->dirty == b->congested)
 		set_bit(ZF_CONGESTED, &zone->zone_flags);
@@ -384,9 +385,9 @@ static unsigned long shrink_batch(struct zone *zone, enum lru_list lru, struct s
 		sc->sync = false;
 	}
 	if (file && switch_value(mapped_stream))
-		zone->stream_streak = stream_streak(zone->stream_streak, b->ref_keep, b->taken);
+		stream_note(&zone->stream, b->ref_keep, b->taken);
 	else if (file)
-		zone->stream_streak = 0;
+		zone->stream.streak = 0;
 	count_vm_events(PGACTIVATE, b->activated);
 	if (unlikely(event_mm_vmscan_lru_shrink_inactive.enabled))
 		trace_batch(zone, lru, b, sc->priority);
@@ -426,8 +427,9 @@ static noinline unsigned long shrink_blocks(struct zone *zone, enum lru_list lru
 		while (!list_empty(&l.pages[file])) {
 			batch_init(&b);
 			while (b.taken < SWAP_CLUSTER_MAX && !list_empty(&l.pages[file])) {
-				struct page *page = list_first_entry(&l.pages[file], struct page, lru);
+				struct page *page;
 
+				page = list_first_entry(&l.pages[file], struct page, lru);
 				__list_del(&page->lru);
 				b.page[b.taken++] = page;
 			}
@@ -515,8 +517,8 @@ void age_anon(struct zone *zone, int priority)
 }
 
 /*
- * There are free slots. As a last try before it is said that there is no memory: pages that have slots
- * already, and are perhaps in nobody's tables any more.
+ * There are free slots. As a last try before it is said that there is no memory: pages that have
+ * slots already, and are perhaps in nobody's tables any more.
  */
 static bool worth_looking_at_anon(const struct scan_control *sc)
 {

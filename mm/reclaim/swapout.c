@@ -10,8 +10,8 @@
  * A page that came back from swap and was not written to since still has its bytes in its slot: it
  * leaves for nothing.
  *
- * One that turns out to be in use, or locked in memory, keeps its place; a slot that was given to it
- * in vain is free again.
+ * One that turns out to be in use, or locked in memory, keeps its place; a slot that was given to
+ * it in vain is free again.
  * Needs __GFP_IO only: no file system stands between a slot and its device as far as memory goes.
  * Locking: the page lock, held by the caller; everything else is tried.
  * Source: [facts 1.7].
@@ -51,7 +51,6 @@ static enum swapout anon_prepare(struct page *page)
 	}
 	return SWAPOUT_DIRTY;
 }
-
 
 static enum swapout shmem_prepare(struct page *page)
 {

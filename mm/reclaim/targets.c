@@ -4,8 +4,9 @@
  *
  * Problem: program memory and file pages are to be given back in proportion to how little they are
  * used, harder from round to round. Idea: a round of priority p looks at size >> p pages of a list,
- * from p = 12 (a 4096th) to 0 (all of it). The split between the two types follows how many of those
- * scanned lately turned out to be in use (rotated): a type whose pages come back often is spared.
+ * from p = 12 (a 4096th) to 0 (all of it). The split between the two types follows how many of
+ * those scanned lately turned out to be in use (rotated): a type whose pages come back often is
+ * spared.
  *
  *   no swap left                          file alone
  *   file + free <= high watermark         program memory alone (the file pages are not worth it)
@@ -110,12 +111,18 @@ int tempered_priority(int prev, int now)
 	return prev - now > 1 ? (prev + now) / 2 : now;
 }
 
-u32 stream_streak(u32 streak, u32 touched, u32 nr)
+void stream_note(struct stream_watch *w, u32 touched, u32 nr)
 {
-	/* four fifths of a whole batch; what interrupts the row ends it */
-	if (nr < SWAP_CLUSTER_MAX || touched * 100 < nr * 80)
-		return 0;
-	return min(streak + 1, (u32)STREAM_BATCHES);
+	w->seen += nr;
+	w->touched += touched;
+	if (w->seen < SWAP_CLUSTER_MAX)
+		return;
+	/* four fifths; what interrupts the row ends it */
+	if (w->touched * 100 >= w->seen * 80)
+		w->streak = min(w->streak + 1, (u32)STREAM_BATCHES);
+	else
+		w->streak = 0;
+	w->seen = w->touched = 0;
 }
 
 bool enough_balanced(unsigned long balanced, unsigned long managed)

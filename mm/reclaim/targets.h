@@ -42,16 +42,16 @@ bool writeback_enough(unsigned long writeback, unsigned long taken, int priority
 /* So little is free of what the low zones keep for those who free memory that others must park. */
 bool reserves_low(unsigned long free, unsigned long min_marks);
 /*
- * Third patch of [seed-003]'s series: the priority a zone is scanned at when kswapd, for the sake of
- * another zone, has come from prev (this zone's last scan) to now.
+ * Third patch of [seed-003]'s series: the priority a zone is scanned at when kswapd, for the sake
+ * of another zone, has come from prev (this zone's last scan) to now.
  */
 int tempered_priority(int prev, int now);
 /*
- * Fifth patch: how many batches in a row were mapped pages touched once; the next value after one
- * of whose nr pages so many were.
+ * Fifth patch: nr pages were looked at, so many of them mapped and touched once, whether they were
+ * kept for it or not. Smaller lots are gathered until there are SWAP_CLUSTER_MAX.
  */
 #define STREAM_BATCHES 8
-u32 stream_streak(u32 streak, u32 touched, u32 nr);
+void stream_note(struct stream_watch *w, u32 touched, u32 nr);
 /* Is a node balanced for a block of some order, when so many of its pages are in zones that are? */
 bool enough_balanced(unsigned long balanced, unsigned long managed);
 /* Frames [first, end) of the block around pfn, cut to the zone; what the walk looks at. */

@@ -7,12 +7,12 @@
  * of the min marks of DMA..Normal of its node is free, a program is parked before it reclaims, and
  * kswapd works alone until there is more.
  *
- * Who is parked (pgscan_direct_throttle counts each): threads of programs. Not kernel threads, which
- * others may wait for, and not who is dying. Whoever may not call file systems may hold a lock of
- * one that kswapd wants, so he waits a second at most. Who wakes: kswapd after each priority when
- * there is enough, and in any case before it sleeps or when it has given up; a fatal signal. Who is
- * parked wakes kswapd when it sleeps. PATIENCE is for what nobody thought of: then he reclaims.
- * Source: [facts 1.8].
+ * Who is parked (pgscan_direct_throttle counts each): threads of programs. Not kernel threads,
+ * which others may wait for, and not who is dying. Whoever may not call file systems may hold a
+ * lock of one that kswapd wants, so he waits a second at most. Who wakes: kswapd after each
+ * priority when there is enough, and in any case before it sleeps or when it has given up; a fatal
+ * signal. Who is parked wakes kswapd when it sleeps. PATIENCE is for what nobody thought of: then
+ * he reclaims. Source: [facts 1.8].
  */
 #include "mm/reclaim/throttle.h"
 

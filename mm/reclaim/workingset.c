@@ -21,7 +21,7 @@
  * lists.
  * Switch: 0 as before 3.15, 1 as since then.
  * Locking: the age is atomic; traces are changed under the mapping's lock.
- * Source: [facts 1.7] for the lists; the idea is the refault distance of Linux 3.15.
+ * Source: [facts 1.7] for the lists, [Weiner14].
  */
 #include "mm/reclaim/workingset.h"
 

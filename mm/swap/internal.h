@@ -74,7 +74,7 @@ struct swap_order {
 	u8 type[MAX_SWAP_AREAS];
 };
 extern struct swap_order swap_order;
-/* After this many slots it is the next one's turn among areas of one priority: a batch of reclaim */
+/* After so many slots it is the next one's turn among areas of one priority: a batch of reclaim */
 #define SWAP_TURN 32u
 void swap_order_insert(unsigned int type); /* => swap_lock */
 void swap_order_remove(unsigned int type); /* => swap_lock */

@@ -51,10 +51,10 @@ static noinline void tell(struct swap_area *a, const struct page *page, bool *to
 	bool write = told == &a->told_write;
 
 	if (!xchg(told, true))
-		pr_err("swap: %s: error %d %s slot %llu; %s", a->path, -err,
+		pr_err("swap: %s: error %d %s slot %llu%s", a->path, -err,
 		       write ? "writing" : "reading",
 		       (unsigned long long)swp_offset(page_swp(page)),
-		       write ? "the page stays in memory" : "its page is lost");
+		       write ? "; the page stays in memory" : "");
 }
 
 static void write_done(struct page *page, int err)

@@ -13,17 +13,17 @@
  *   cluster     FREE -> OWNED (by a cursor) -> FULL or PARTIAL -> ... -> FREE
  *               \ list \                              \ list
  *
- * Free clusters are queued, so a disk is written in rising order and a slot is left alone as long as
- * possible. Areas of one priority take turns of 32 slots: pages of one batch of reclaim stay side by
- * side, and both disks work.
+ * Free clusters are queued, so a disk is written in rising order and a slot is left alone as long
+ * as possible. Areas of one priority take turns of 32 slots: pages of one batch of reclaim stay
+ * side by side, and both disks work.
  *
  * Invariants: a bit of cluster->free is set exactly when the slot's word is 0; nr_free counts them;
  * a cluster is on the list its count says unless a cursor owns it. area_check() proves it.
  * Cost: every operation looks at most at four words of a bitmap, two lists and, when the area is
  * nearly full, the cursors of the other CPUs.
- * Locking: area->lock, IRQs on, takes nothing inside: nobody takes it in an interrupt, nor holding a
- * lock that interrupts take; its rank is below theirs. Entries that mean nothing (a damaged page table) are found out under it, since
- * nr_slots of an area that is not there is 0.
+ * Locking: area->lock, IRQs on, takes nothing inside: nobody takes it in an interrupt, nor holding
+ * a lock that interrupts take; its rank is below theirs. Entries that mean nothing (a damaged page
+ * table) are found out under it, since nr_slots of an area that is not there is 0.
  * Source: clusters as known from Linux; own code.
  */
 #include "kernel/printk.h"

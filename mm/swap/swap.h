@@ -5,11 +5,11 @@
  * A slot holds one page. Its count says how many page-table entries (and places in shared memory
  * objects) name it; one bit says that the swap cache holds the page as well. When both are gone the
  * slot is free. A page in the swap cache has PG_swapcache and its entry in page->private; it is
- * found by the entry until swapcache_delete(). While a page is in the swap cache and clean, its slot
- * holds the same bytes.
+ * found by the entry until swapcache_delete(). While a page is in the swap cache and clean, its
+ * slot holds the same bytes.
  *
- * Life:  reclaim: swapcache_add_new (slot + cache) -> entries replaced by swap entries -> written ->
- *        swapcache_delete -> page free.   Fault: swapin -> mapped -> swap_free(entry); when nobody
+ * Life:  reclaim: swapcache_add_new (slot + cache) -> entries replaced by swap entries -> written
+ *        -> swapcache_drop -> page free.   Fault: swapin -> mapped -> swap_free(entry); when nobody
  *        else names the slot, the page may leave it (swap_try_to_free).
  *
  * Locks: page lock: a page's membership in the cache. area->lock: counts and free slots (leaf,
@@ -61,8 +61,8 @@ static inline swp_entry_t page_swp(const struct page *page)
 /* What the owner of the file or device gives at swapon (fs/). */
 struct swap_ops {
 	/*
-	 * Starts the I/O of one page at a slot. done(page, err) is called later (or at once), from any
-	 * context that may end I/O. 0 or -ENOMEM (nothing was started). => page locked or under
+	 * Starts the I/O of one page at a slot. done(page, err) is called later (or at once), from
+	 * any context that may end I/O. 0 or -ENOMEM (nothing was started). => page locked or under
 	 * writeback; never waits for memory that needs I/O
 	 */
 	int (*submit)(void *owner, u64 slot, struct page *page, bool write,
@@ -77,8 +77,8 @@ struct swap_new {
 	struct bdi *bdi; /* of the device, for congestion; NULL: memory */
 	u64 slots;	 /* header included */
 	bool is_file, prefer;
-	bool seeks;	     /* a rotating disk: all CPUs write at one place */
-	int prio; /* with prefer: 0..32767 */
+	bool seeks;	/* a rotating disk: all CPUs write at one place */
+	int prio;	/* with prefer: 0..32767 */
 	const u64 *bad; /* slots that cannot be used */
 	u32 nr_bad;
 };
@@ -147,8 +147,10 @@ int swapcache_add_new(struct page *page);
 int swapcache_replace(struct page *old, struct page *new);
 /* The cached page of an entry, referenced; NULL. */
 struct page *swapcache_find(swp_entry_t e);
-/* Out of the cache, its reference with it, the slot's cache bit too. => page locked, clean or dying, not
- * under writeback */
+/*
+ * Out of the cache, its reference with it, the slot's cache bit too. => page locked, clean or
+ * dying, not under writeback
+ */
 void swapcache_delete(struct page *page);
 /*
  * For reclaim: the same if nobody but cache and caller has a reference and it is clean, or nothing
@@ -201,7 +203,7 @@ struct swap_plug_ops {
 	void (*finish)(void *space);
 };
 extern const struct swap_plug_ops *swap_plug_ops;
-/* Reads a locked page of the cache, unlocks it when it is there (PG_uptodate) or not. Counts PSWPIN. */
+/* Reads a locked page of the cache; unlocks it, there (PG_uptodate) or not. Counts PSWPIN. */
 void swap_read_page(struct page *page);
 
 /* ---- coming back (swapin.c) ---- */
@@ -225,10 +227,11 @@ int swap_unuse(unsigned int type);
 
 struct mapping;
 /*
- * Reclaim: a locked, unmapped page of a SHMEM mapping moves to a slot: the mapping's index holds the
- * entry from now on, the page is in the cache and dirty. 0 (still locked; to be written as any page
- * of the cache); else nothing has changed: -EBUSY (in use, or locked in memory), -ENOSPC, -ENOMEM.
- * => one reference of the caller beside the index's; the mapping is not touched after success
+ * Reclaim: a locked, unmapped page of a SHMEM mapping moves to a slot: the mapping's index holds
+ * the entry from now on, the page is in the cache and dirty. 0 (still locked; to be written as any
+ * page of the cache); else nothing has changed: -EBUSY (in use, or locked in memory), -ENOSPC,
+ * -ENOMEM. => one reference of the caller beside the index's; the mapping is not touched after
+ * success
  */
 int shmem_swap_out(struct page *page);
 /*
@@ -238,8 +241,8 @@ int shmem_swap_out(struct page *page);
  */
 struct page *shmem_swap_in(struct mapping *m, unsigned long index, void *value, bool *major);
 /*
- * The page behind a value is no longer wanted (truncation). 1: it went; 0: the index holds something
- * else. => as above, not m->lock
+ * The page behind a value is no longer wanted (truncation). 1: it went; 0: the index holds
+ * something else. => as above, not m->lock
  */
 unsigned int shmem_forget(struct mapping *m, unsigned long index, void *value);
 /* The mapping is about to go: no page of it goes to swap any more, and swapoff has left it. */

@@ -9,9 +9,9 @@
  *
  * Races: two threads want one slot: the cache bit of the slot decides who reads, the other finds
  * his page and waits for its lock. The entry is freed meanwhile: the slot has no name any more, or
- * another page's; NULL, or a page its caller finds to be another's when he looks at the entry again.
- * An area that goes keeps its slots until all their pages are out of the cache.
- * Source: [seed-003] era kernels' fixed cluster; own code.
+ * another page's; NULL, or a page its caller finds to be another's when he looks at the entry
+ * again. An area that goes keeps its slots until all their pages are out of the cache. Source:
+ * [seed-003] era kernels' fixed cluster; own code.
  */
 #include "kernel/param.h"
 #include "lib/errno.h"

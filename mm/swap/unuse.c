@@ -3,9 +3,9 @@
  * unuse.c - swapoff: everything in an area comes back to memory.
  *
  * Problem: slots do not know who names them. Idea: ask everybody: each shared memory object, then
- * each address space, whose entries are turned into mappings as a fault would do it; then each slot,
- * for pages that only the cache still has. Programs go on meanwhile. No new slot of the area is
- * given out, so names only become fewer, but for fork; a child comes onto the list, behind its
+ * each address space, whose entries are turned into mappings as a fault would do it; then each
+ * slot, for pages that only the cache still has. Programs go on meanwhile. No new slot of the area
+ * is given out, so names only become fewer, but for fork; a child comes onto the list, behind its
  * parent, before the parent's lock is free, so one round meets every entry in one of the two.
  *
  * What can be left after a round: entries of a program that is just dying, and places of objects
@@ -32,7 +32,6 @@ struct found {
 	u64 set; /* bit i: entry i is one of them */
 };
 _Static_assert(PT_BATCH == 64, "one bit per entry of a run");
-
 
 static bool entry_of(pte_t e, unsigned int type)
 {

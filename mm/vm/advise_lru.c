@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * advise_lru.c - advice about which pages will be wanted: MADV_COLD, MADV_PAGEOUT, and MADV_WILLNEED
- * of memory in swap.
+ * advise_lru.c - advice about which pages will be wanted: MADV_COLD, MADV_PAGEOUT, and
+ * MADV_WILLNEED of memory in swap.
  *
  * COLD: the pages become the first that reclaim looks at. PAGEOUT: reclaim looks at them now. Both
  * take the accessed bits away and leave pages alone that others map too. WILLNEED begins to read

@@ -217,8 +217,8 @@ struct anon_vma *page_anon_vma_get(struct page *page)
 
 	rcu_read_lock();
 	/*
-	 * In this order: mapped now, so the anon_vma it says afterwards was alive in this section. A
-	 * page that lies unmapped in the swap cache still names one that may be long gone.
+	 * In this order: mapped now, so the anon_vma it says afterwards was alive in this section.
+	 * A page that lies unmapped in the swap cache still names one that may be long gone.
 	 */
 	if (page_test(page, PG_anon) && page_mapped(page)) {
 		smp_rmb();

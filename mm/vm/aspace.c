@@ -92,8 +92,8 @@ struct aspace *aspace_fork(struct aspace *old)
 	vm_file_get(mm->exe_file);
 	err = fork_copy(mm, old);
 	/*
-	 * Only now do others see it: it has been changed without its lock. And while the parent's is
-	 * held, so that who follows the list (swapoff) finds each swap entry in one of the two.
+	 * Only now do others see it: it has been changed without its lock. And while the parent's
+	 * is held, so that who follows the list (swapoff) finds each swap entry in one of the two.
 	 */
 	aspace_publish(mm);
 	up_write(&old->lock);

@@ -502,9 +502,10 @@ static int bad_access(int *signo, int *si_code, int sig, int code)
 
 /*
  * Nothing could be allocated, although the allocator has reclaimed and killed as it could. A victim
- * just dies on its way out; anybody else tries again after others had a turn. Who fails for a second
- * without a break cannot be helped: others are exempt from killing, or it is itself, and everything
- * that could end this wants memory too. It gets SIGBUS. Only the first process goes on trying.
+ * just dies on its way out; anybody else tries again after others had a turn. Who fails for a
+ * second without a break cannot be helped: others are exempt from killing, or it is itself, and
+ * everything that could end this wants memory too. It gets SIGBUS. Only the first process goes on
+ * trying.
  */
 static int fault_oom(const struct pt_regs *regs, int *signo, int *si_code)
 {

@@ -9,13 +9,14 @@
  * the page. If not, a write gets it as it is, and out of the cache; else it is copied (cow.c), as
  * after a fork.
  *
- * Which VMAs can map the page from now on? While it is mapped somewhere it keeps its anon_vma X: who
- * has an entry got it from a mapping in X's subtree. The first mapping after a time without any
- * gives it a new one: the VMA's own, if nobody else has a name; else the root of the tree, since the
- * others are somewhere in it.
+ * Which VMAs can map the page from now on? While it is mapped somewhere it keeps its anon_vma X:
+ * who has an entry got it from a mapping in X's subtree. The first mapping after a time without any
+ * gives it a new one: the VMA's own, if nobody else has a name; else the root of the tree, since
+ * the others are somewhere in it.
  *
  * A page that could not be read is SIGBUS for whoever had it read; it leaves the cache, so the next
- * attempt, and who only waited for it, or finds it as a neighbour of another's, asks the disk again. An entry that names no slot (a damaged table) is said once and SIGBUS.
+ * attempt, and who only waited for it, or finds it as a neighbour of another's, asks the disk
+ * again. An entry that names no slot (a damaged table) is said once and SIGBUS.
  */
 #include "kernel/printk.h"
 #include "mm/reclaim/lruvec.h"

@@ -54,15 +54,12 @@ static noinline void zap_file_page(struct tlb_gather *g, struct page *page, pte_
 	g->rss[page_test(page, PG_swapbacked) ? RSS_SHMEM : RSS_FILE]++;
 }
 
-/* One mapping less of a page in the swap cache. => pt_lock; the gather holds its reference */
-static noinline void zap_swapcached(struct zap *z, struct page *page, pte_t e)
+/*
+ * The last mapping of a page in the swap cache is gone; av is what it named before. => pt_lock; the
+ * gather holds the entry's reference
+ */
+static noinline void settle_swapcached(struct zap *z, struct page *page, struct anon_vma *av)
 {
-	struct anon_vma *av = page->anon_vma; /* ours as long as it is mapped */
-
-	if (pte_dirty(e) && !page_test(page, PG_dirty))
-		page_set(page, PG_dirty);
-	if (atomic_add_return(-1, &page->mapcount) >= 0)
-		return;
 	z->left[z->nr_left++] = av;
 	if (unlikely(page_test(page, PG_mlocked)))
 		mlock_page_gone(page);
@@ -71,6 +68,30 @@ static noinline void zap_swapcached(struct zap *z, struct page *page, pte_t e)
 		swap_try_to_free(page);
 		page_unlock(page);
 	}
+}
+
+/* The slot keeps the bytes for others: before they can think the page is unused. */
+static noinline void keep_dirty(struct page *page, pte_t e)
+{
+	if (pte_dirty(e) && !page_test(page, PG_dirty))
+		page_set(page, PG_dirty);
+}
+
+/*
+ * One mapping less. What counts is whether it is in the swap cache afterwards: reclaim puts only
+ * mapped pages there, so a page that is not, will not be.
+ * => GATHER_LAST: the gather settles
+ */
+static __always_inline int drop_mapping(struct zap *z, struct page *page)
+{
+	struct anon_vma *av = page->anon_vma; /* ours as long as it is mapped */
+
+	if (atomic_add_return(-1, &page->mapcount) >= 0)
+		return 0;
+	if (likely(!page_test(page, PG_swapcache)))
+		return GATHER_LAST;
+	settle_swapcached(z, page, av);
+	return 0;
 }
 
 /* Swap and migration entries: there is no page. => pt_lock */
@@ -130,13 +151,9 @@ static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned 
 			g->rss[RSS_ANON]++;
 		else
 			zap_file_page(g, page, e);
-		if (unlikely(page_test(page, PG_swapcache))) {
-			zap_swapcached(z, page, e);
-			tlb_gather_page(g, page, 0);
-			continue;
-		}
-		tlb_gather_page(g, page,
-				atomic_add_return(-1, &page->mapcount) < 0 ? GATHER_LAST : 0);
+		if (unlikely(page_test(page, PG_swapcache)))
+			keep_dirty(page, e);
+		tlb_gather_page(g, page, drop_mapping(z, page));
 	}
 	if (first)
 		tlb_gather_range(g, first, last + PAGE_SIZE);

@@ -160,15 +160,22 @@ HOST_TEST(targets_tempered_priority)
 
 HOST_TEST(targets_mapped_stream)
 {
-	u32 streak = 0;
+	struct stream_watch w = { 0 };
 
 	for (u32 i = 1; i <= STREAM_BATCHES + 3; i++) {
-		streak = stream_streak(streak, 26, 32);
-		CHECK_EQ(streak, min(i, (u32)STREAM_BATCHES));
+		stream_note(&w, 26, 32);
+		CHECK_EQ(w.streak, min(i, (u32)STREAM_BATCHES));
 	}
-	CHECK_EQ(stream_streak(streak, 25, 32), 0); /* 78 %: over at once */
-	CHECK_EQ(stream_streak(streak, 31, 31), 0); /* no whole batch */
-	CHECK_EQ(stream_streak(3, 32, 32), 4);
+	stream_note(&w, 25, 32); /* 78 %: over at once */
+	CHECK_EQ(w.streak, 0);
+	stream_note(&w, 20, 20); /* small lots make a batch together */
+	CHECK_EQ(w.streak, 0);
+	stream_note(&w, 12, 12);
+	CHECK_EQ(w.streak, 1);
+	stream_note(&w, 31, 31);
+	CHECK_EQ(w.streak, 1);
+	stream_note(&w, 0, 10); /* 31 of 41 */
+	CHECK_EQ(w.streak, 0);
 }
 
 HOST_TEST(targets_quarter_balanced)

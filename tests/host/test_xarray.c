@@ -145,7 +145,8 @@ HOST_TEST(xarray_model)
 				break;
 			case 0:
 			case 1:
-				CHECK_EQ(xa_store(&xa, index, item, GFP_NOWAIT), at >= 0 ? -EEXIST : 0);
+				CHECK_EQ(xa_store(&xa, index, item, GFP_NOWAIT),
+					 at >= 0 ? -EEXIST : 0);
 				if (at < 0) {
 					m.index[m.n] = index;
 					m.item[m.n] = item;

@@ -184,6 +184,9 @@ def test_latency_text(boot):
         ("irqsoff", "planted", "planted", 70)
     assert [r.us for r in rows] == [0, 70, 70] and rows[0].mark == "+" and rows[0].flags[0] == "d"
     assert any("sys_write" in f for f in stack)
+    r = subprocess.run([TOOLS + "/trace2json"], input=run.section("irqs"), stdout=subprocess.PIPE, text=True, check=True)
+    (one,) = chrome(json.loads(r.stdout))["X"]
+    assert (one["dur"], one["cat"], one["args"]["task"], one["args"]["stack"]) == (70, "irqsoff", head["task"], stack)
     head, rows, stack = ftrace.parse_latency(run.section("preempt"))
     assert head["tracer"] == "preemptoff" and head["latency_us"] == 90 and rows[0].flags[0] == "."
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-from lablib import doc001, records  # noqa: E402
+from lablib import doc001, doc003, records  # noqa: E402
 
 SHORT = "writers=4 seconds=3 warm=4 total=960M keep=128M disk=bw:size=1G,bw=40M,discard limit=48M"
 
@@ -44,6 +44,48 @@ def test_same_seed_same_bytes(boot):
                   append="loglevel=4 seed=1 tracer=nop").text for _ in range(2)}
     assert len(texts) == 1
     assert records.parse(texts.pop()).complete
+
+
+# ---- document 003 ----
+
+STREAMS = "streams=20 size=16M idle=1M sample=100 swap=bw:size=16M,bw=50M"
+SMALL = {"mem": "152M", "nodes": 1, "cpus": 2,
+         "append": "loglevel=4 seed=1 tracer=nop era=3.6 turn_us=50 diskmem=16M "
+                   "zones=dma:16M,normal:48M,high:60M,movable:4M"}
+
+
+def streams(boot, words):
+    text = boot(autorun=f"lab run 003 {STREAMS} {words}", **SMALL).text
+    run = records.parse(text)
+    assert run.complete and not run.unknown, text[-2000:]
+    return run, text
+
+
+@pytest.mark.parametrize("side", [0, 1, 2])
+def test_streams(boot, side):
+    """A small one: a fault a page, each major; what is freed adds up; kswapd sleeps on side 0 alone."""
+    run, _ = streams(boot, f"side={side}")
+    figures, d = doc003.figures(run), run.delta
+    pages = run.total["pages"]
+    assert pages == 20 * 16 * 256 and run.switch["kswapd_wait_iff"] == str(side)
+    assert pages <= d["pgfault"] <= pages + 500 and pages <= d["pgmajfault"] <= pages + 100
+    assert 10000 < figures["steal"] < pages         # the rest went with the files that were done with
+    assert d["pgsteal_kswapd_dma32"] == 0 and d["pgalloc_dma32"] == 0
+    assert 0 < figures["Kswapd_efficiency"] <= 100 and d["pgscan_direct_throttle"] == 0
+    assert (figures["sleep_ms"] > 0) == (side == 0)
+    assert d["slabs_scanned"] % doc003.SLAB_BATCH == 0 and d["oom_kill"] == 0
+    assert len(run.series) >= 2 and run.series[0]["faults"] > 0
+
+
+def test_streams_congested(boot):
+    """A disk with too much to do, every zone marked: now the new code sleeps as well."""
+    run, _ = streams(boot, "side=1 congest=1")
+    assert doc003.figures(run)["sleep_ms"] > 0
+
+
+def test_streams_same_bytes(boot):
+    """Two CPUs, the same seed."""
+    assert len({streams(boot, "side=1")[1] for _ in range(2)}) == 1
 
 
 @pytest.mark.soak

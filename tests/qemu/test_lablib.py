@@ -320,4 +320,4 @@ def test_003_plan():
     for quick in (False, True):
         jobs = doc003.plan(quick)
         assert len({j.name for j in jobs}) == len(jobs) and all(j.cpus == 2 for j in jobs)
-        assert {c.part for c in doc003.CLAIMS} <= {j.part for j in jobs}
+        assert {c.part for c in doc003.CLAIMS} - {j.part for j in jobs} <= ({"L"} if quick else set())

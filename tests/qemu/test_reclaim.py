@@ -64,3 +64,19 @@ def test_reader_beside_slow_writer(boot, cpus, ratio):
     assert int(re.findall(r"^nr_dirty (\d+)$", text, re.M)[0]) > 4000
     assert int(re.search(r"^pageoutrun (\d+)$", text, re.M)[1]) > 100
     assert re.search(r"^oom_kill 0$", text, re.M)
+
+
+def test_swap_full(boot):
+    """Memory and swap run full three times: the hog dies, and what it had comes back, slots too."""
+    hog = "(echo 500 > /proc/self/oom_score_adj; exec timed hog memhog all); "
+    run = boot(autorun=EXEMPT + "echo bw:size=32M,bw=200M > /sys/kernel/quire/disks; "
+               "mkswap /dev/bw0 > /dev/null; swapon /dev/bw0; " + hog * 3 +
+               "sleep 1; /lab/mark mem cat /proc/meminfo; /lab/mark vm cat /proc/vmstat",
+               append="loglevel=4 seed=1 diskmem=56M", mem="112M", cpus=2, nodes=1, limit=120)
+    took = times(run.text, "hog")
+    assert len(took) == 3 and all(status == 128 for _, status in took)
+    assert max(us for us, _ in took) < 10_000_000
+    mem = dict(re.findall(r"^(\w+): +(\d+)", run.section("mem"), re.M))
+    assert int(mem["MemFree"]) > 45_000 and int(mem["SwapFree"]) > 28_000
+    vm = dict(line.split() for line in run.section("vm").splitlines())
+    assert int(vm["oom_kill"]) == 3 and int(vm["pswpout"]) > 3 * 7000

@@ -38,6 +38,16 @@ def test_both_see_the_same(images, plugin, tmp_path, cpus, load):
         assert all(executed and sections for executed, _, sections in referee.cpus)
 
 
+@pytest.mark.soak
+def test_threads_of_the_host(images, plugin, tmp_path):
+    """Counting by call, a host thread per vCPU: the same sections again (lengths are host time there)."""
+    referee, tracer = compare.run(plugin, images.kernel, images.initrd, 2, "/lab/referee", str(tmp_path), clock="wall")
+    seen = {k: s.traced for k, s in referee.sites.items() if s.traced and k[0] not in compare.NOT_COMPARED}
+    assert sum(seen.values()) > 100000
+    assert seen == {k: v[0] for k, v in tracer.items() if k[0] not in compare.NOT_COMPARED}
+    assert not any(s.unseen for s in referee.sites.values()) and not referee.unlisted
+
+
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_planted(images, plugin, tmp_path, cpus):
     """Sections of known length are that length plus a constant, with two CPUs too; the tracer is off."""

@@ -1,6 +1,8 @@
 """Swap areas as a user meets them: mkswap, swapon, swapoff, /proc/swaps, and what is refused."""
 import re
 
+import pytest
+
 DISKS = "diskmem=48M disks=hdd:size=16M;ssd:size=16M;usb:size=8M"
 HEAD = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 
@@ -91,3 +93,69 @@ def test_damaged_headers(boot):
     log = [line.split("] ", 1)[-1] for line in run.section("log").splitlines()]
     assert log == [f"swapon: /dev/ram0: {why} (EINVAL)" for _, _, why in DAMAGE]
     assert run.section("swaps") == HEAD + row("/dev/ram0", "partition", 16380, -2)
+
+
+def areas(boot, case, debug):
+    """guest/lab/swapareas: a program of 90 MiB, 75 MiB of memory, two models of 110 MiB."""
+    return boot(autorun=f"/lab/mark {case} /lab/swapareas {case}", debug=debug, nodes=1, mem="320M",
+                append="loglevel=4 seed=1 diskmem=240M disks=ssd:size=110M;hdd:size=110M")
+
+
+def all_well(text, hogs):
+    """So many programs with every page right, and every validator green."""
+    assert len(re.findall(r"^memhog: \d+ MiB of \d+M taken, 0 wrong pages$", text, re.M)) == hogs, text
+    check = re.findall(r"^(swap|buddy|slab|lru) +(\S+)$", text, re.M)
+    assert len(check) >= 4 and all(word == "ok" for _, word in check), text
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_equal_areas(boot, debug):
+    """Areas of one priority fill evenly; one goes while its pages are needed, and nothing is lost."""
+    text = areas(boot, "equal", debug).section("equal")
+    all_well(text, 1)
+    used = [int(n) for n in re.findall(r"^(?:ssd|hdd)0 uses (\d+) KiB$", text, re.M)]
+    # turns of 32 pages, and the pages of a transfer that is under way
+    assert len(used) == 2 and min(used) > 2048 and abs(used[0] - used[1]) <= 4 * 128, text
+    assert "swapoff 0" in text and "/dev/ssd0" not in text.split("swapoff 0")[1], text
+
+
+def test_better_area_first(boot):
+    text = areas(boot, "order", False).section("order")
+    all_well(text, 2)
+    used = dict(re.findall(r"^(ssd0|hdd0) uses (\d+) KiB$", text, re.M))
+    assert used["ssd0"] == "0" and int(used["hdd0"]) > 2048, text
+
+
+def test_swapoff_without_room(boot):
+    """What is in the area does not fit into memory: swapoff pays, not the program."""
+    run = areas(boot, "small", False)
+    text = run.section("small")
+    all_well(text, 1)
+    assert re.search(r"Out of memory: Killed process \d+ \(swapoff\)", text), text
+    assert "swapoff: /dev/ssd0: it stays in use (EINTR)" in text, text
+    assert re.findall(r"^swapoff (\d+)$", text, re.M) == ["137", "0"], text
+
+
+def test_swapoff_interrupted(boot):
+    text = areas(boot, "signal", False).section("signal")
+    all_well(text, 2)
+    assert re.findall(r"^swapoff (\d+)$", text, re.M) == ["143", "0"], text
+    assert re.search(r"^/dev/hdd0 +partition\t112636\t\t[1-9]\d*\t\t0$", text, re.M), text
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_failing_writes(boot, debug):
+    """One write in five fails: the pages stay, one line says so, and a healed disk takes them."""
+    text = areas(boot, "write", debug).section("write")
+    all_well(text, 2)
+    assert len(re.findall(r"swap: /dev/faulty0: error 5 writing slot \d+; the page stays", text)) == 1
+    assert "swapoff 0" in text, text
+
+
+def test_a_failing_read(boot):
+    """Some pages are lost: their program ends with SIGBUS; the next one is well."""
+    text = areas(boot, "read", False).section("read")
+    all_well(text, 1)
+    assert len(re.findall(r"swap: /dev/faulty0: error 5 reading slot \d+$", text, re.M)) == 1
+    assert re.findall(r"^hog ended with (\d+)$", text, re.M) == ["135", "0"], text
+    assert "swapoff 0" in text, text

@@ -30,7 +30,8 @@ static const struct {
 } files[] = {
 	{ "/sys/kernel/tracing/irqsoff_report", "longest interrupts-off sections" },
 	{ "/sys/kernel/tracing/irqsoff_hist", "their lengths, a histogram per site" },
-	{ "/sys/kernel/tracing/current_tracer", "irqsoff, preemptoff, preemptirqsoff, wakeup, wakeup_rt, nop" },
+	{ "/sys/kernel/tracing/current_tracer",
+	  "irqsoff, preemptoff, preemptirqsoff, wakeup, wakeup_rt, nop" },
 	{ "/sys/kernel/quire/sched/wakeup_latency", "waits of woken threads; quire latency" },
 	{ "/proc/buddyinfo", "free blocks by order" },
 	{ "/proc/pagetypeinfo", "the same by migrate type" },
