@@ -27,8 +27,8 @@ struct migrate_control {
 };
 
 /*
- * Off the LRU with a reference, PG_isolated, counted as isolated. false: it is on no list. => thread
- * context; the caller knows that it is a page that can be on one
+ * Off the LRU with a reference, PG_isolated, counted as isolated. false: it is on no list.
+ * => thread context; the caller knows that it is a page that can be on one
  */
 bool migrate_isolate(struct page *page);
 /* Those left on a list after migrate_pages(): back to the LRU. */
