@@ -31,6 +31,10 @@ static const struct era_row {
 	{ "dirtyable", { 0, 0, 0, 1, 1 } },	     /* which pages count as dirtyable memory */
 	{ "kswapd_wait_iff", { 0, 0, 0, 4, 4 } },    /* how kswapd waits when it gets urgent */
 	{ "lumpy", { 1, 3, 0, 0, 0 } },		     /* neighbours of a page, for blocks */
+	{ "compact_free_irq", { 0, 0, 1, 2, 2 } },    /* sections of compaction's free scanner */
+	{ "compact_migrate_irq", { 0, 0, 1, 2, 2 } }, /* and of its migration scanner */
+	{ "compact_hints", { 0, 0, 0, 1, 1 } },	      /* compaction goes on where it stopped */
+	{ "kcompactd", { 0, 0, 1, 1, 1 } },	      /* compaction after kswapd (by it, in 3.x) */
 	{ "workingset", { 0, 0, 0, 1, 1 } },	     /* pages that come back soon start active */
 };
 

@@ -133,6 +133,7 @@ static inline void spin_lock_init(spinlock_t *lock, enum lock_rank rank, const c
 #define spin_lock(l) ((void)(l))
 #define spin_unlock(l) ((void)(l))
 #define spin_trylock(l) ((void)(l), true)
+#define spin_is_contended(l) ((void)(l), false)
 #define spin_lock_irqsave_l(l, f, n) ((void)(l), (f) = 0)
 #define spin_unlock_irqrestore_l(l, f, n) ((void)(l), (void)(f))
 #define spin_lock_irq_l(l, n) ((void)(l))
@@ -182,6 +183,13 @@ static inline bool spin_is_locked(const spinlock_t *lock)
 	u32 v = READ_ONCE(lock->word);
 
 	return (u16)v != (u16)(v >> 16);
+}
+/* Does another CPU wait for a lock we hold? */
+static inline bool spin_is_contended(const spinlock_t *lock)
+{
+	u32 v = READ_ONCE(lock->word);
+
+	return (u16)((v >> 16) - v) > 1;
 }
 /* With interrupts off preemption cannot happen, so these leave the preempt count alone. */
 #define spin_lock_irqsave_l(lock, flags, label)                                                    \

@@ -16,13 +16,19 @@
  */
 #include "arch/cpu.h"
 #include "arch/init.h"
+#include "arch/uaccess.h"
 #include "drivers/blk/create.h"
 #include "kernel/show.h"
 #include "kernel/spinlock.h"
 #include "lib/err.h"
 #include "lib/string.h"
+#include "mm/compact/compact.h"
+#include "mm/compact/migrate.h"
 #include "mm/kmem/slab.h"
 #include "mm/phys/page_alloc.h"
+#include "mm/reclaim/lruvec.h"
+#include "mm/vm/aspace.h"
+#include "mm/vm/ptwalk.h"
 #include "sched/kthread.h"
 #include "sched/mutex.h"
 
@@ -223,6 +229,74 @@ static void bench_bio(int traced, const char *kind, const char *name)
 		free_page(page);
 }
 
+/* ---- moving pages ---- */
+
+#define MOVED 256ul
+#define MAP_ANON_PRIVATE 0x22
+
+static struct page *fresh_page(struct page *old, struct migrate_control *mc)
+{
+	return alloc_page(GFP_HIGHUSER_MOVABLE);
+}
+
+/* Pages of a program, each mapped once: off their list, to another frame, the copy included. */
+static void move_pages_of(unsigned long addr, struct aspace *mm, int traced)
+{
+	struct migrate_control mc = { .mode = MIGRATE_SYNC,
+				      .wait_rmap = true,
+				      .get_new = fresh_page };
+	LIST_HEAD(list);
+	u64 t0;
+
+	for (unsigned long i = 0; i < MOVED; i++)
+		if (put_user_u32(1, (u32 __user *)(addr + i * PAGE_SIZE)))
+			return;
+	lru_drain_all();
+	t0 = rdtsc();
+	for (unsigned long i = 0; i < MOVED; i++) {
+		pte_t *pte = pt_find(mm, addr + i * PAGE_SIZE);
+		struct page *page = pte ? pfn_to_page(pte_pfn(pte_read(pte))) : NULL;
+
+		if (page && migrate_isolate(page))
+			list_add_tail(&page->lru, &list);
+	}
+	migrate_pages(&list, &mc);
+	note("migrate_page", traced, max(mc.nr_succeeded, 1ul), rdtsc() - t0);
+	migrate_putback(&list);
+}
+
+static void bench_migration(int traced)
+{
+	struct aspace *mm = aspace_create();
+	long addr;
+
+	if (!mm)
+		return;
+	addr = vm_map(mm, NULL, NULL, 0, MOVED * PAGE_SIZE, 3, MAP_ANON_PRIVATE, 0, 0, NULL);
+	aspace_use(mm);
+	if (addr > 0)
+		move_pages_of((unsigned long)addr, mm, traced);
+	aspace_use(NULL);
+	aspace_put(mm);
+}
+
+/* All zones, in which there is nothing left to move: what a frame looked at costs. */
+static void bench_compaction(int traced)
+{
+	struct zone *zone;
+	u64 t0, frames;
+
+	for_each_zone(zone)
+		compact_whole_zone(zone);
+	frames = vm_event_sum(COMPACTMIGRATE_SCANNED) + vm_event_sum(COMPACTFREE_SCANNED);
+	t0 = rdtsc();
+	for_each_zone(zone)
+		compact_whole_zone(zone);
+	t0 = rdtsc() - t0;
+	frames = vm_event_sum(COMPACTMIGRATE_SCANNED) + vm_event_sum(COMPACTFREE_SCANNED) - frames;
+	note("compact_frame", traced, max(frames, (u64)1), t0);
+}
+
 static int kbench_main(void *arg)
 {
 	bool was = irqoff_enabled;
@@ -243,6 +317,8 @@ static int kbench_main(void *arg)
 		bench_switch(traced);
 		bench_bio(traced, "null", "bio 4 KiB to a null disk");
 		bench_bio(traced, "ram:size=1M", "bio 4 KiB to a RAM disk");
+		bench_migration(traced);
+		bench_compaction(traced);
 	}
 	irqoff_enabled = was;
 	complete(arg);

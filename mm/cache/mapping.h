@@ -59,6 +59,11 @@ struct mapping_ops {
 	/* The page has left the mapping: drop what PG_private stands for. => page locked */
 	void (*page_gone)(struct mapping *m, struct page *page);
 	/*
+	 * What PG_private stands for moves from page to page: 0 or -EAGAIN. NULL: it cannot. =>
+	 * mapping->lock, IRQs off; old's count is frozen
+	 */
+	int (*page_migrate)(struct mapping *m, struct page *old, struct page *new);
+	/*
 	 * O_DIRECT (fs/direct.h): where bytes from pos on lie, at most len of them; a hole is said
 	 * to be one, nothing is made. 0 or -errno. => the owner's lock. NULL: not possible
 	 */
@@ -184,6 +189,12 @@ ssize_t pagecache_read_kernel(struct mapping *m, u64 pos, void *buf, size_t n);
 ssize_t pagecache_read_kernel_ra(struct mapping *m, struct ra_state *ra, u64 pos, void *buf,
 				 size_t n);
 ssize_t pagecache_write_kernel(struct mapping *m, u64 pos, const void *buf, size_t n);
+/*
+ * Migration: new takes old's place in its mapping. 0; -EAGAIN: somebody but index and caller has a
+ * reference, or what PG_private stands for cannot move. => both locked, old not mapped, not under
+ * writeback
+ */
+int pagecache_replace(struct page *old, struct page *new);
 /*
  * Drops pages and page-table entries from byte `from` on, zeroes the tail of the last page. size is
  * set first by the caller.

@@ -89,6 +89,20 @@
 	X(OOM_KILL, "oom_kill", "processes killed for want of memory")                             \
 	X(PGMIGRATE_SUCCESS, "pgmigrate_success", "pages moved to another frame")                  \
 	X(PGMIGRATE_FAIL, "pgmigrate_fail", "pages that could not be moved")                       \
+	X(COMPACTBLOCKS, "compact_blocks_moved", "batches of pages compaction tried to move")      \
+	X(COMPACTPAGES, "compact_pages_moved", "pages compaction moved")                           \
+	X(COMPACTPAGEFAILED, "compact_pagemigrate_failed", "pages compaction could not move")      \
+	X(COMPACTMIGRATE_SCANNED, "compact_migrate_scanned", "frames looked at for pages to move") \
+	X(COMPACTFREE_SCANNED, "compact_free_scanned", "frames looked at for free ones")           \
+	X(COMPACTISOLATED, "compact_isolated", "pages and free frames compaction took off lists")  \
+	X(COMPACTSTALL, "compact_stall", "allocations that compacted")                             \
+	X(COMPACTFAIL, "compact_fail", "of these, got no block afterwards")                        \
+	X(COMPACTSUCCESS, "compact_success", "of these, got one")                                  \
+	X(KCOMPACTD_WAKE, "compact_daemon_wake", "kcompactd was woken")                            \
+	X(KCOMPACTD_MIGRATE_SCANNED, "compact_daemon_migrate_scanned",                             \
+	  "of compact_migrate_scanned, by kcompactd")                                              \
+	X(KCOMPACTD_FREE_SCANNED, "compact_daemon_free_scanned",                                   \
+	  "of compact_free_scanned, by kcompactd")                                                 \
 	X(UNEVICTABLE_CULLED, "unevictable_pgs_culled", "pages moved to the unevictable list")     \
 	X(UNEVICTABLE_RESCUED, "unevictable_pgs_rescued", "pages moved back from it")              \
 	X(UNEVICTABLE_MLOCKED, "unevictable_pgs_mlocked", "pages mlock marked")                    \

@@ -98,12 +98,44 @@ static struct page *walk_again(struct alloc_context *ac, u32 flags)
 	return zonelist_get_page(ac);
 }
 
+static struct zone *first_zone(const struct alloc_context *ac)
+{
+	struct zoneref *zr;
+
+	for_each_zoneref(zr, ac->zl, ac->class)
+		if (!ac->nodemask || (ac->nodemask & BIT(zr->zone->node->id)))
+			return zr->zone;
+	return NULL;
+}
+
+/*
+ * Step 4. Who compacts is no reclaimer's customer meanwhile (TF_MEMALLOC). A block that can be done
+ * without (__GFP_NORETRY) is not worth waiting for pages.
+ */
 static struct page *try_compaction(struct alloc_context *ac, gfp_t gfp, int sync)
 {
-	if (!ac->order || !pressure_ops || !pressure_ops->compact ||
-	    !pressure_ops->compact(ac->zl, gfp, ac->order, ac->class, sync))
+	struct page *page = NULL;
+	bool worth;
+
+	sync = sync && !(gfp & __GFP_NORETRY);
+	if (!ac->order || !pressure_ops || !pressure_ops->compact)
 		return NULL;
-	return zonelist_get_page(ac);
+	__atomic_fetch_or(&current->flags, TF_MEMALLOC, __ATOMIC_RELAXED);
+	worth = pressure_ops->compact(ac->zl, gfp, ac->order, ac->class, sync, &page);
+	__atomic_fetch_and(&current->flags, ~(u32)TF_MEMALLOC, __ATOMIC_RELAXED);
+	if (!worth)
+		return NULL;
+	if (page && ac->nodemask && !(ac->nodemask & BIT(page_node(page)))) {
+		zone_put(page_zone(page), page, ac->order);
+		page = NULL;
+	}
+	if (page)
+		count_alloc(page_zone(page), first_zone(ac), ac->order);
+	else
+		page = zonelist_get_page(ac);
+	pressure_ops->compacted(ac->zl, ac->order, ac->class, sync, page != NULL);
+	cond_resched();
+	return page;
 }
 
 /* Step 5. *progress: something came free, whoever has it now. */

@@ -267,6 +267,88 @@ void buddy_take(struct buddy *b, struct page *page, unsigned int order)
 	b->nr_free_pages -= 1ul << order;
 }
 
+struct page *buddy_take_part(struct buddy *b, struct page *page, unsigned int found,
+			     unsigned int order)
+{
+	unsigned int mt = buddy_list_mt(page);
+
+	block_del(b, page, found);
+	split_down(b, page, found, order, mt);
+	b->nr_free_pages -= 1ul << order;
+	return page;
+}
+
+/* Whole pageblocks that are taken as targets: movable pages come in. */
+static void blocks_become_movable(struct buddy *b, unsigned long pfn, unsigned int order)
+{
+	for (unsigned long end = pfn + (1ul << order); pfn < end; pfn += PAGEBLOCK_PAGES)
+		if (buddy_mt(b, pfn) < MT_PCPTYPES)
+			*buddy_mt_slot(b, pfn) = MT_MOVABLE;
+}
+
+/* Order of the free block at pfn, now off its list; -1: there is none, or it must stay. */
+static int isolate_block(struct buddy *b, unsigned long pfn, unsigned long keep)
+{
+	struct page *page = pfn_to_page(pfn);
+	unsigned int order;
+
+	if ((page->flags & (PAGE_ZONE_BITS | BIT(PG_buddy))) != (b->flags | BIT(PG_buddy)))
+		return -1;
+	order = buddy_order(page);
+	if (b->nr_free_pages < keep + (1ul << order))
+		return -1;
+	buddy_take(b, page, order);
+	page->private = order;
+	if (unlikely(order >= PAGEBLOCK_ORDER))
+		blocks_become_movable(b, pfn, order);
+	return (int)order;
+}
+
+unsigned int buddy_isolate_range(struct buddy *b, unsigned long pfn, unsigned int n,
+				 unsigned long keep, struct list_head *out, unsigned long *next)
+{
+	unsigned long end = min(pfn + n, b->end_pfn);
+	unsigned int taken = 0;
+
+	for (pfn = max(pfn, b->start_pfn); pfn < end;) {
+		int order = isolate_block(b, pfn, keep);
+
+		if (order >= 0) {
+			list_add_tail(&pfn_to_page(pfn)->lru, out);
+			taken += 1u << order;
+			pfn += 1ul << order;
+		} else {
+			pfn++;
+		}
+	}
+	*next = pfn;
+	return taken;
+}
+
+unsigned int buddy_isolate_frames(struct buddy *b, unsigned long pfn, unsigned int n,
+				  unsigned long keep, struct list_head *out)
+{
+	unsigned long end = min(pfn + n, b->end_pfn);
+	unsigned int taken = 0;
+
+	for (pfn = max(pfn, b->start_pfn); pfn < end;) {
+		int order = isolate_block(b, pfn, keep);
+		struct page *page = pfn_to_page(pfn);
+
+		if (order < 0) {
+			pfn++;
+			continue;
+		}
+		for (unsigned long i = 0; i < 1ul << order; i++, page++) {
+			page->private = 0;
+			list_add(&page->lru, out);
+		}
+		taken += 1u << order;
+		pfn += 1ul << order;
+	}
+	return taken;
+}
+
 static const char *check_block(const struct buddy *b, const struct page *page, unsigned int order)
 {
 	unsigned long pfn = page_to_pfn(page);

@@ -55,6 +55,24 @@ unsigned int buddy_claim_range(struct buddy *b, unsigned long pfn, unsigned int 
  */
 void buddy_take(struct buddy *b, struct page *page, unsigned int order);
 
+/*
+ * The first 2^order frames of a free block of order found; what is left of it stays free. => as
+ * buddy_alloc
+ */
+struct page *buddy_take_part(struct buddy *b, struct page *page, unsigned int found,
+			     unsigned int order);
+/*
+ * Free blocks beginning in [pfn, pfn + n) leave the lists for the end of out, linked by lru, their
+ * order in private; pageblocks they fill become movable ones. None that would leave less than keep
+ * free pages. *next: where to go on, behind the last block.
+ * => frames taken; frames of [pfn, pfn + n) have page structs
+ */
+unsigned int buddy_isolate_range(struct buddy *b, unsigned long pfn, unsigned int n,
+				 unsigned long keep, struct list_head *out, unsigned long *next);
+/* The same, but each block is taken apart here: out gets single frames, the last one first. */
+unsigned int buddy_isolate_frames(struct buddy *b, unsigned long pfn, unsigned int n,
+				  unsigned long keep, struct list_head *out);
+
 /* Validator: NULL or what is wrong. => looks at up to max_blocks free blocks. */
 const char *buddy_check(const struct buddy *b, unsigned long max_blocks);
 

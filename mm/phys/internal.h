@@ -44,12 +44,6 @@ static __always_inline unsigned int pageblock_mt(const struct page *page)
 	return pageblock_types_by_page[(unsigned long)page >> (6 + PAGEBLOCK_ORDER)];
 }
 
-/* After each change under zone->lock: the counter everybody reads. It never drifts. */
-static __always_inline void zone_sync_free(struct zone *zone)
-{
-	atomic_long_set(&zone->vm_stat[NR_FREE_PAGES], (long)zone->buddy.nr_free_pages);
-}
-
 /* Pages for an empty open magazine. => preemption off; false: the zone has nothing. */
 bool pcp_refill(struct pcp *pcp, enum migratetype mt);
 /* Puts a page on a list whose open magazine is full: makes room first. => preemption off. */
@@ -80,6 +74,8 @@ struct alloc_context {
 };
 /* The first zone of the list that is above the mark gives the pages; NULL. => any context */
 struct page *zonelist_get_page(const struct alloc_context *ac);
+/* One block of that order was given: the zone's and the preferred zone's counters. */
+void count_alloc(struct zone *zone, struct zone *preferred, unsigned int order);
 /* What can be done when no zone is above its low mark (alloc_slow.c). NULL: nothing helped. */
 struct page *alloc_slow(struct alloc_context *ac, gfp_t gfp);
 

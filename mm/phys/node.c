@@ -276,12 +276,17 @@ static __init void memmap_build(void)
 			     PFN_DOWN(bootmem.memory[i].end), &done);
 }
 
+bool pageblock_present(unsigned long pfn)
+{
+	return pfn >> PAGEBLOCK_ORDER < nr_pageblocks &&
+	       pageblock_types[pfn >> PAGEBLOCK_ORDER] != PAGEBLOCK_HOLE;
+}
+
 bool pfn_valid(unsigned long pfn)
 {
 	const struct page *page;
 
-	if (pfn >> PAGEBLOCK_ORDER >= nr_pageblocks ||
-	    pageblock_types[pfn >> PAGEBLOCK_ORDER] == PAGEBLOCK_HOLE)
+	if (!pageblock_present(pfn))
 		return false;
 	page = pfn_to_page(pfn);
 	return !(page_test(page, PG_reserved) && page->private == PAGE_HOLE);

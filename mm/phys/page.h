@@ -227,5 +227,10 @@ void page_wait_writeback(struct page *page);
  */
 void page_end_writeback(struct page *page);
 int page_lock_killable(struct page *page);
+/*
+ * Drops the caller's reference, then sleeps until somebody unlocked the page (or wakes too early).
+ * So who waits for a page to have been moved does not keep it from being moved.
+ */
+void page_wait_unlocked_put(struct page *page);
 
 #endif

@@ -54,6 +54,11 @@ enum zone_type gfp_zone_class(gfp_t gfp)
 	return gfp_class(gfp);
 }
 
+enum migratetype gfp_migratetype(gfp_t gfp)
+{
+	return gfp_mt(gfp);
+}
+
 bool zone_watermark_ok(struct zone *zone, unsigned int order, unsigned long mark,
 		       enum zone_type class, u32 alloc_flags)
 {
@@ -187,7 +192,7 @@ static struct page *take_from_zone(struct zone *zone, unsigned int order, enum m
 	return page || order == 0 ? page : zone_take(zone, order, mt);
 }
 
-static __always_inline void count_alloc(struct zone *zone, struct zone *preferred,
+void count_alloc(struct zone *zone, struct zone *preferred,
 					unsigned int order)
 {
 	struct pcp *pcp;

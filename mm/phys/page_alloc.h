@@ -61,6 +61,13 @@ void visit_cpus(void (*fn)(void *arg), void *arg);
  * Many threads that all want it would only wait for each other's CPUs.
  */
 void visit_cpus_alone(void (*fn)(void *arg), void *arg);
+/*
+ * Free blocks that were taken off the buddy (buddy_isolate_*), linked through lru, order in
+ * private: back to it, in bounded sections. The list is empty afterwards. => thread context
+ */
+void zone_free_list(struct zone *zone, struct list_head *blocks);
+/* A pageblock without page structs is not in any zone. */
+bool pageblock_present(unsigned long pfn);
 /* Empties this CPU's (all CPUs') per-CPU lists into the buddy. => may sleep for the last two */
 void pcp_drain_local(void);
 void pcp_drain_all(void);
@@ -76,10 +83,14 @@ struct pressure_ops {
 					enum zone_type class);
 	/*
 	 * Moves pages together until there is a block of that order. sync: may wait for pages.
-	 * true: worth another walk. => may sleep. May be NULL.
+	 * true: worth another walk, unless *page is the block itself, off its zone already. => may
+	 * sleep. May be NULL.
 	 */
 	bool (*compact)(struct zonelist *zl, gfp_t gfp, unsigned int order, enum zone_type class,
-			int sync);
+			int sync, struct page **page);
+	/* What the walk after it found: a block, or none. */
+	void (*compacted)(struct zonelist *zl, unsigned int order, enum zone_type class, int sync,
+			  bool served);
 	/*
 	 * Before a retry: sleeps up to ns if the first zone of the list is congested. May be NULL.
 	 */

@@ -97,6 +97,22 @@ int page_lock_killable(struct page *page)
 	return likely(page_trylock(page)) ? 0 : wait_on(page, page_trylock, THREAD_KILLABLE);
 }
 
+/* With the reference gone the page may be anybody's: it is not looked at again. */
+void page_wait_unlocked_put(struct page *page)
+{
+	struct wait_queue *q = bucket(page);
+	WAIT_ENTRY(entry);
+	bool locked;
+
+	wait_prepare(q, &entry, THREAD_UNINTERRUPTIBLE);
+	page_set(page, PG_waiters);
+	locked = page_test(page, PG_locked);
+	page_put(page);
+	if (locked)
+		io_schedule();
+	wait_finish(q, &entry);
+}
+
 void page_unlock(struct page *page)
 {
 	ASSERT(page_test(page, PG_locked));

@@ -79,6 +79,36 @@ static noinline void claim_pageblock(struct zone *zone, struct page *page, enum 
 	}
 }
 
+/*
+ * A free block of at least this order has just come to be by merging around page: does somebody who
+ * compacts the zone wait for it? => zone->lock
+ */
+static noinline void try_capture(struct zone *zone, struct page *page, unsigned int order)
+{
+	struct capture *c = zone->capture;
+	unsigned long pfn = ALIGN_DOWN(page_to_pfn(page), 1ul << order);
+	enum migratetype mt = buddy_mt(&zone->buddy, pfn);
+
+	if (c->page || order < c->order ||
+	    (order < PAGEBLOCK_ORDER ? mt != c->mt : mt >= MT_PCPTYPES))
+		return;
+	c->page = buddy_take_part(&zone->buddy, pfn_to_page(pfn), order, c->order);
+	for (unsigned long p = 0; c->order >= PAGEBLOCK_ORDER && p < 1ul << c->order;
+	     p += PAGEBLOCK_PAGES)
+		*buddy_mt_slot(&zone->buddy, pfn + p) = c->mt;
+}
+
+/* => merges; zone->lock */
+static __always_inline unsigned int free_or_capture(struct zone *zone, struct page *page,
+						    unsigned int order)
+{
+	unsigned int merges = buddy_free(&zone->buddy, page, order);
+
+	if (unlikely(zone->capture != NULL))
+		try_capture(zone, page, order + merges);
+	return merges;
+}
+
 struct page *zone_take(struct zone *zone, unsigned int order, enum migratetype mt)
 {
 	struct page *page, *claim = NULL;
@@ -98,7 +128,7 @@ void zone_put(struct zone *zone, struct page *page, unsigned int order)
 	unsigned long flags;
 
 	spin_lock_irqsave_l(&zone->lock, flags, "buddy_free");
-	buddy_free(&zone->buddy, page, order);
+	free_or_capture(zone, page, order);
 	zone_sync_free(zone);
 	zone->pages_scanned = 0;
 	zone->all_unreclaimable = false;
@@ -185,7 +215,7 @@ static __always_inline void give(struct give_back *g, struct page *page, unsigne
 {
 	if (unlikely(g->steps > FREE_STEPS_MAX))
 		breathe(g);
-	g->steps += 2 + buddy_free(&g->zone->buddy, page, order);
+	g->steps += 2 + free_or_capture(g->zone, page, order);
 	g->pages += 1u << order;
 }
 
@@ -270,6 +300,20 @@ void pcp_push_full(struct pcp *pcp, struct pcp_list *l, struct page *page)
 	page->pcp_next = l->head;
 	l->head = page;
 	l->room--;
+}
+
+void zone_free_list(struct zone *zone, struct list_head *blocks)
+{
+	struct give_back g = { .zone = zone };
+	struct page *page, *next;
+
+	if (list_empty(blocks))
+		return;
+	section_begin(&g);
+	list_for_each_entry_safe(page, next, blocks, lru)
+		give(&g, page, (unsigned int)page->private);
+	section_end(&g);
+	list_init(blocks);
 }
 
 static void pcp_drain(struct pcp *pcp)

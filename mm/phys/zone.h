@@ -147,9 +147,17 @@ struct zone {
 
 	atomic_long_t vm_stat[NR_ZONE_STAT_ITEMS] __cacheline_aligned;
 
-	/* compaction */
-	unsigned long compact_migrate_pfn, compact_free_pfn;
-	u32 compact_considered, compact_defer_shift;
+	/* compaction; all of it hints, a lost change is harmless, but for capture */
+	unsigned long compact_migrate_pfn, compact_free_pfn; /* where to go on; 0: at the ends */
+	unsigned long *compact_skip; /* two bits a pageblock (hints.c), or NULL */
+	u32 compact_considered, compact_defer_shift, compact_order_failed;
+	struct capture *capture; /* (z) who compacts the zone and waits for a block */
+};
+/* A block that comes free while somebody compacts for it is his. */
+struct capture {
+	unsigned int order;
+	enum migratetype mt;
+	struct page *page; /* (z) */
 };
 enum { ZF_CONGESTED, ZF_FAIR_DEPLETED };
 
@@ -189,6 +197,7 @@ static __always_inline struct zone *page_zone(const struct page *page)
 	return &nodes[page_node(page)]->zones[page_zone_index(page)];
 }
 enum zone_type gfp_zone_class(gfp_t gfp);
+enum migratetype gfp_migratetype(gfp_t gfp);
 struct pcp *zone_pcp(struct zone *zone, u32 cpu);
 /*
  * Makes CPU's page lists reachable for it. => its per-CPU area exists (copied), it does not run
@@ -208,6 +217,11 @@ int node_distance(int a, int b);
  * (pressure), when decisions hang on them. => thread context
  */
 void node_set_pressure(struct node *node, int pressure);
+/* After each change under zone->lock: the counter everybody reads. It never drifts. */
+static __always_inline void zone_sync_free(struct zone *zone)
+{
+	atomic_long_set(&zone->vm_stat[NR_FREE_PAGES], (long)zone->buddy.nr_free_pages);
+}
 /* Zone counters: bounded drift (per-CPU deltas); _exact adds every CPU's delta. */
 void mod_zone_state(struct zone *zone, enum zone_stat_item item, long delta);
 /* Two items by the same amount, for little more than the price of one. */

@@ -15,10 +15,12 @@
  * Source: [facts 1.8].
  */
 #include "mm/cache/writeback.h"
+#include "mm/compact/compact.h"
 #include "mm/kmem/slab.h"
 #include "mm/reclaim/congestion.h"
 #include "mm/reclaim/events.h"
 #include "mm/reclaim/kswapd.h"
+#include "mm/reclaim/lumpy.h"
 #include "mm/reclaim/scan.h"
 #include "mm/reclaim/workingset.h"
 #include "mm/reclaim/throttle.h"
@@ -43,6 +45,10 @@ static unsigned long shrink_zones(struct zonelist *zl, enum zone_type class,
 		lru_pages += zone_reclaimable_pages(zone);
 		if (zone_hopeless(zone) && sc->priority != DEF_PRIORITY)
 			continue;
+		if (unlikely(sc->order) && lumpy_left_to_compaction(zone, sc)) {
+			sc->compact_ready = true;
+			continue;
+		}
 		shrink_zone(zone, sc);
 		if (sc->nr_reclaimed != before)
 			kswapd_try_again(zone->node);
@@ -76,6 +82,8 @@ static unsigned long reclaim(struct zonelist *zl, enum zone_type class, struct s
 		total_scanned += sc->nr_scanned;
 		if (sc->nr_reclaimed >= sc->nr_to_reclaim)
 			break;
+		if (sc->compact_ready)
+			return max(sc->nr_reclaimed, 1ul); /* it is compaction's turn */
 		if (total_scanned > sc->nr_to_reclaim + sc->nr_to_reclaim / 2) {
 			wakeup_flushers(laptop_mode ? 0 : (long)total_scanned, WB_REASON_VMSCAN);
 			sc->may_write = true;
@@ -166,6 +174,8 @@ static bool reclaim_worth_waiting(gfp_t gfp)
 }
 
 static const struct pressure_ops pressure = { .direct_reclaim = direct_reclaim,
+					      .compact = compact_try,
+					      .compacted = compact_tried,
 					      .wait = wait_before_retry,
 					      .wake_kswapd = kswapd_wake,
 					      .worth_waiting = reclaim_worth_waiting,
@@ -175,6 +185,7 @@ void reclaim_init(void)
 {
 	pressure_ops = &pressure;
 	kswapd_start();
+	compact_init();
 	oom_init();
 	workingset_init();
 	reclaim_checks_init();

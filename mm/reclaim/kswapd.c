@@ -36,9 +36,11 @@
 #include "kernel/counter.h"
 #include "kernel/printk.h"
 #include "lib/string.h"
+#include "mm/compact/compact.h"
 #include "mm/kmem/slab.h"
 #include "mm/reclaim/congestion.h"
 #include "mm/reclaim/events.h"
+#include "mm/reclaim/lumpy.h"
 #include "mm/reclaim/scan.h"
 #include "mm/reclaim/throttle.h"
 #include "sched/kthread.h"
@@ -116,6 +118,20 @@ static bool pages_balanced(const struct node *node, enum zone_type class, unsign
 	return enough_balanced(balanced, managed);
 }
 
+/*
+ * The order a zone is looked at by: where there is room enough for compaction, single pages will
+ * do (the thread that compacts is told afterwards).
+ */
+static u32 order_for(const struct pass *p, struct zone *zone)
+{
+	u32 order = p->req.order;
+
+	if (likely(!order) || switch_value(lumpy) != LUMPY_NEVER ||
+	    compaction_suitable(zone, (int)order) == COMPACT_SKIPPED)
+		return order;
+	return 0;
+}
+
 /* => index of the highest zone that is short, -1: none */
 static int highest_short(struct pass *p)
 {
@@ -125,7 +141,7 @@ static int highest_short(struct pass *p)
 		if (skip(zone, p->sc.priority))
 			continue;
 		age_anon(zone, p->sc.priority);
-		if (!above(zone, p->req.order, zone->watermark[WMARK_HIGH], ZONE_DMA))
+		if (!above(zone, order_for(p, zone), zone->watermark[WMARK_HIGH], ZONE_DMA))
 			return i;
 		clear_congested(zone);
 	}
@@ -156,7 +172,7 @@ static void balance_zone(struct pass *p, int i)
 	unsigned long high = zone->watermark[WMARK_HIGH];
 	unsigned long gap = balance_gap(zone->watermark[WMARK_LOW], zone->managed_pages);
 
-	if (!above(zone, p->req.order, high + gap, class))
+	if (!above(zone, order_for(p, zone), high + gap, class))
 		scan_zone(p, i);
 	if (p->total_scanned > 2 * SWAP_CLUSTER_MAX &&
 	    p->total_scanned > p->sc.nr_reclaimed + p->sc.nr_reclaimed / 2)
@@ -164,10 +180,10 @@ static void balance_zone(struct pass *p, int i)
 	if (READ_ONCE(zone->all_unreclaimable)) {
 		if (p->end && p->end == i)
 			p->end--;
-	} else if (!above(zone, p->req.order, high, class)) {
+	} else if (!above(zone, order_for(p, zone), high, class)) {
 		p->all_ok = false;
 		p->last_short = zone;
-		if (!above(zone, p->req.order, zone->watermark[WMARK_MIN], class))
+		if (!above(zone, order_for(p, zone), zone->watermark[WMARK_MIN], class))
 			p->under_min = true;
 	} else {
 		clear_congested(zone);
@@ -306,6 +322,8 @@ static struct request balance(struct kswapd *k, struct request req)
 	}
 	for (u32 i = 0; req.order && i < k->node->nr_zones; i++)
 		clear_congested(&k->node->zones[i]);
+	if (switch_value(lumpy) == LUMPY_NEVER)
+		req.order = 0; /* room for a block is all that was asked of us */
 	return (struct request){ .order = req.order, .class = k->node->zones[p.end].type };
 }
 
@@ -395,6 +413,8 @@ static int kswapd(void *arg)
 		stalled = psi_memstall_enter();
 		done = balance(k, req);
 		psi_memstall_leave(stalled);
+		if (req.order)
+			kcompactd_wake(k->node, req.order, req.class);
 	}
 	return 0;
 }
@@ -410,7 +430,12 @@ void kswapd_wake(struct zone *zone, unsigned int order, enum zone_type class)
 		if (class < READ_ONCE(k->wanted.class))
 			WRITE_ONCE(k->wanted.class, class);
 	}
-	if (!wait_queue_active(&k->wait) || READ_ONCE(k->failures) >= MAX_FAILURES ||
+	if (unlikely(READ_ONCE(k->failures) >= MAX_FAILURES)) {
+		/* Nothing can be freed; what is free can perhaps be put together. */
+		kcompactd_wake(zone->node, order, class);
+		return;
+	}
+	if (!wait_queue_active(&k->wait) ||
 	    above(zone, order, zone->watermark[WMARK_LOW], ZONE_DMA))
 		return;
 	vmscan_event(wakeup_kswapd, zone, order);

@@ -10,24 +10,28 @@
  *      frames    | . F A t . a F f |      t tag, f a (in)active pages: taken   F free: passed over
  *                ^ order-aligned            anything else: the block is given up there
  *
- * Switch lumpy: 0 never (blocks are compaction's business); 1 as in 2.6.37: neighbours of both
- * types and states, references ignored, and a direct reclaimer waits for those being written; all
- * of it in one section with interrupts off, of up to 32 tags and their blocks; 2 the same, but the
- * lock is given away after each 32 frames; 3 as in 2.6.38 with compaction: isolation gets the order
- * too, but takes neighbours of the tag's own list only, by the ordinary verdicts, in one section;
- * and the scan goes on until twice the block's size is free, room for compaction to work in.
+ * Switch lumpy: 0 never: blocks are compaction's business; the scan goes on until twice the
+ * block's size is free, and of a zone that has room enough nothing is taken at all; 1 as in 2.6.37:
+ * neighbours of both types and states, references ignored, and a direct reclaimer waits for those
+ * being written; all of it in one section with interrupts off, of up to 32 tags and their blocks;
+ * 2 the same, but the lock is given away after each 32 frames; 3 as in 2.6.38 with compaction:
+ * isolation gets the order too, but takes neighbours of the tag's own list only, by the ordinary
+ * verdicts, in one section; and the scan goes on until twice the block's size is free, room for
+ * compaction to work in.
  *
  * The arithmetic (which frames, when, how long) has no state and is tested on the host.
  * Source: [facts 4.2], [seed-002]: its long shrink_inactive sections are these.
  */
 #include "mm/reclaim/lumpy.h"
 
+#include "mm/compact/compact.h"
 #include "mm/swap/swap.h"
 
 DEFINE_SWITCH(
-	lumpy, LUMPY_BOUNDED, LUMPY_NEVER, LUMPY_COMPACTION, "002",
-	"reclaim for blocks: 0 single pages, 1 with their neighbours in one section (2.6.37), 2 "
-	"in sections of 32 frames, 3 neighbours of the same list, for compaction (2.6.38)");
+	lumpy, LUMPY_NEVER, LUMPY_NEVER, LUMPY_COMPACTION, "002",
+	"reclaim for blocks: 0 single pages, room for compaction, 1 with their neighbours in one "
+	"section (2.6.37), 2 in sections of 32 frames, 3 neighbours of the same list, for "
+	"compaction (2.6.38)");
 
 #define SECTION_FRAMES 32u
 
@@ -128,6 +132,11 @@ void lumpy_isolate_locked(struct zone *zone, u32 nr, struct lumpy *l, unsigned l
 		breathe(zone, &frames, flags);
 	}
 	irq_work(frames);
+}
+
+bool lumpy_left_to_compaction(struct zone *zone, const struct scan_control *sc)
+{
+	return switch_value(lumpy) == LUMPY_NEVER && compaction_ready(zone, sc->order);
 }
 
 bool lumpy_go_on(struct zone *zone, const struct scan_control *sc, unsigned long freed)

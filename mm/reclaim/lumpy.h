@@ -29,6 +29,8 @@ bool lumpy_must_wait(const struct scan_control *sc, unsigned long freed, unsigne
  * taken again after each 32 frames unless the switch says 1 or 3 (then *flags is what to restore)
  */
 void lumpy_isolate_locked(struct zone *zone, u32 nr, struct lumpy *l, unsigned long *flags);
+/* Is there room for compaction to make the block in, so that no page need go? */
+bool lumpy_left_to_compaction(struct zone *zone, const struct scan_control *sc);
 /* The zone's scan gained so much: go on, so that compaction has room to work in? */
 bool lumpy_go_on(struct zone *zone, const struct scan_control *sc, unsigned long freed);
 

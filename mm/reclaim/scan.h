@@ -23,6 +23,7 @@ struct scan_control {
 	bool stream;	    /* this batch: mapped pages touched once go at the first look */
 	unsigned long nr_to_reclaim;
 	bool kswapd;
+	bool compact_ready; /* out: a zone was passed over, for compaction can make the block */
 	unsigned long nr_scanned; /* pages looked at; mapped ones count twice: they cost more */
 	unsigned long nr_reclaimed;
 };

@@ -184,6 +184,30 @@ bool swapcache_drop(struct page *page)
 	return true;
 }
 
+int swapcache_replace(struct page *old, struct page *new)
+{
+	struct swap_cache *c = cache_of(page_swp(old));
+
+	ASSERT(page_test(old, PG_locked) && page_test(old, PG_swapcache));
+	ASSERT(!page_test(old, PG_writeback) && !page_mapped(old));
+	spin_lock(&c->lock);
+	if (!page_ref_freeze(old, 2)) {
+		spin_unlock(&c->lock);
+		return -EAGAIN;
+	}
+	new->private = old->private;
+	page_get(new);
+	page_set(new, PG_swapcache);
+	xa_replace(&c->pages, swp_offset(page_swp(old)), new);
+	page_clear(old, PG_swapcache);
+	WRITE_ONCE(old->private, 0);
+	page_ref_unfreeze(old, 1);
+	spin_unlock(&c->lock);
+	mod_lruvec_state(old, NR_SWAPCACHE, -1);
+	mod_lruvec_state(new, NR_SWAPCACHE, 1);
+	return 0;
+}
+
 bool swap_try_to_free(struct page *page)
 {
 	ASSERT(page_test(page, PG_locked));

@@ -140,6 +140,11 @@ const char *swap_check(void);
  * -ENOSPC, -ENOMEM. => page locked, swap-backed, not in the cache
  */
 int swapcache_add_new(struct page *page);
+/*
+ * Migration: new takes old's place. 0; -EAGAIN: somebody but cache and caller has a reference. =>
+ * both locked, old not mapped, not under writeback
+ */
+int swapcache_replace(struct page *old, struct page *new);
 /* The cached page of an entry, referenced; NULL. */
 struct page *swapcache_find(swp_entry_t e);
 /*

@@ -57,6 +57,13 @@ static int check_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigne
 				return 1;
 			}
 		}
+		if (pte_migration(e)) {
+			const struct page *page = pfn_to_page(pte_pfn(e));
+
+			*(page_test(page, PG_anon)	   ? &c->anon
+			  : page_test(page, PG_swapbacked) ? &c->shmem
+							   : &c->file) += 1;
+		}
 		if (!pte_mapped(e))
 			continue;
 		c->wrong = w->vma ? entry_fault(c, w->vma, addr, e) : "entry outside all VMAs";

@@ -75,6 +75,12 @@ static int copy_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned
 				err = copy_swap(c, dst, e);
 				if (err)
 					return err;
+			} else if (page_test(pfn_to_page(pte_pfn(e)), PG_anon)) {
+				/* being moved: the mover finds the child's entry, too */
+				e = pte_migration_read(e);
+				pte_set(pte, e);
+				pte_set(dst, e);
+				c->anon++;
 			}
 			continue;
 		}

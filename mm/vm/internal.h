@@ -129,6 +129,8 @@ struct rmap_lock {
 };
 void rmap_lock(struct rmap_lock *l, struct mapping *mapping, struct anon_vma *av);
 void rmap_unlock(struct rmap_lock *l);
+/* Next node of top's subtree in pre-order, NULL at the end. => root locked */
+struct anon_vma *anon_vma_next(struct anon_vma *top, struct anon_vma *av);
 void i_mmap_insert(struct vma *vma); /* => i_mmap_lock */
 void i_mmap_remove(struct vma *vma);
 /* overlapping, by start */
@@ -202,8 +204,6 @@ bool vm_page_mkclean(struct page *page);
 bool vm_unmap_page(struct page *page);
 /* mlock.c */
 void munlock_vma_pages(struct vma *vma, unsigned long start, unsigned long end);
-void mlock_page(struct page *page);
-void mlock_page_gone(struct page *page); /* last mapping went */
 
 /* mempolicy.c */
 bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b);

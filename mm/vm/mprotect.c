@@ -24,8 +24,11 @@ static int protect_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsig
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
 		pte_t e = pte_read(pte), n;
 
-		if (!pte_mapped(e))
+		if (!pte_mapped(e)) {
+			if (pte_migration(e) && !(p->prot & PTE_WRITE))
+				pte_set(pte, pte_migration_read(e));
 			continue;
+		}
 		n.v = (e.v & (PTE_PFN_MASK | PTE_SPECIAL | PTE_DIRTY | PTE_ACCESSED)) |
 		      (p->prot & ~PTE_WRITE);
 		if ((p->prot & PTE_WRITE) && !pte_special(e) && (p->writable_now || pte_write(e)))

@@ -51,8 +51,7 @@ static int walk_vma(struct walk *w, struct vma *vma)
 	return ret;
 }
 
-/* Next node of top's subtree in pre-order, NULL at the end. => root locked */
-static struct anon_vma *next_node(struct anon_vma *top, struct anon_vma *av)
+struct anon_vma *anon_vma_next(struct anon_vma *top, struct anon_vma *av)
 {
 	if (!list_empty(&av->children))
 		return list_first_entry(&av->children, struct anon_vma, sibling);
@@ -79,7 +78,7 @@ static int walk_anon(struct walk *w)
 		anon_vma_put(top, 1);
 		return -EAGAIN;
 	}
-	for (av = top; av && !ret; av = next_node(top, av)) {
+	for (av = top; av && !ret; av = anon_vma_next(top, av)) {
 		list_for_each_entry(vma, &av->vmas, anon_chain) {
 			ret = walk_vma(w, vma);
 			if (ret)

@@ -58,6 +58,36 @@ int page_referenced(struct page *page, unsigned long *vm_flags);
  */
 int page_referenced_ptes(struct page *page, unsigned long *vm_flags);
 
+/* mlock.c: a VM_LOCKED VMA maps the page; the last mapping of a page went, or the page itself. */
+void mlock_page(struct page *page);
+void mlock_page_gone(struct page *page);
+
+/* ---- migration (migrmap.c) ---- */
+
+/* The mappings of one page, held still: no VMA comes, goes or moves until rmap_release(). */
+struct rmap_hold {
+	struct page *page;
+	struct anon_vma *av;	 /* of an anonymous page, referenced */
+	struct mapping *mapping; /* of a file page */
+	int puts;		 /* references to av the page's mappings gave up */
+};
+/*
+ * 0; -ENOENT: the page has no mappings; -EAGAIN: the lock is held and wait is 0. => page locked and
+ * referenced
+ */
+int rmap_hold(struct rmap_hold *h, struct page *page, int wait);
+/*
+ * Every entry of the page becomes a migration entry: mappings and their references are gone,
+ * resident counts stay. => number; if page_mapped() still says yes, a fork is just adding one
+ */
+int rmap_to_migration(struct rmap_hold *h);
+/*
+ * Every migration entry of h->page becomes a mapping of `to`, which may be the page itself; it is
+ * PG_mlocked where a VM_LOCKED VMA maps it. => number; to: locked, its index and mapping set
+ */
+int rmap_from_migration(struct rmap_hold *h, struct page *to);
+void rmap_release(struct rmap_hold *h); /* may sleep */
+
 /*
  * For reclaim: every entry of a page in the swap cache becomes a swap entry. 0: what could be seen
  * is done (page_mapped() tells whether any is left); 1: it is in use, or locked in memory, and some

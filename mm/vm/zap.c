@@ -97,8 +97,17 @@ static __always_inline int drop_mapping(struct zap *z, struct page *page)
 /* Swap and migration entries: there is no page. => pt_lock */
 static noinline void zap_absent(struct zap *z, pte_t *pte, pte_t e)
 {
-	if (!pte_swap(e)) {
+	if (pte_migration(e)) {
+		/* Its mover holds the page; mapping and reference are gone already. */
+		struct page *page = pfn_to_page(pte_pfn(e));
+		bool anon = page_test(page, PG_anon);
+
+		if (anon && z->keep_cows)
+			return;
 		pte_set(pte, (pte_t){ 0 });
+		z->g->rss[anon					? RSS_ANON
+			  : page_test(page, PG_swapbacked) ? RSS_SHMEM
+								: RSS_FILE]++;
 		return;
 	}
 	if (z->keep_cows)

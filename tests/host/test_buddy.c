@@ -212,3 +212,112 @@ HOST_TEST(buddy_keeps_isolated_blocks_apart)
 	}
 	CHECK_EQ(b.nr_free_pages, 512);
 }
+
+/* Every second block of small orders is in use, the rest of a pageblock free. */
+static unsigned long make_pieces(void)
+{
+	unsigned long pfn = (START | 1023) + 1;
+
+	set_up();
+	buddy_take(&b, pfn_to_page(pfn), MAX_ORDER - 1);
+	memset(&used[pfn - FIRST], 1, 1024);
+	for (unsigned long at = pfn; at < pfn + 512; at += 8)
+		give(pfn_to_page(at), at % 64 ? 0 : 2);
+	check();
+	return pfn;
+}
+
+static unsigned long pages_on(struct list_head *list, bool back)
+{
+	struct page *page, *next;
+	unsigned long n = 0;
+
+	list_for_each_entry_safe(page, next, list, lru) {
+		unsigned int order = (unsigned int)page->private;
+
+		CHECK(!page_test(page, PG_buddy) && atomic_read(&page->refs) == 0);
+		n += 1ul << order;
+		if (back) {
+			list_del(&page->lru);
+			give(page, order);
+		}
+	}
+	return n;
+}
+
+HOST_TEST(buddy_isolates_in_steps)
+{
+	unsigned long pfn = make_pieces(), free_pages = b.nr_free_pages, next = pfn, taken = 0;
+	LIST_HEAD(list);
+
+	while (next < pfn + 512) {
+		unsigned long from = next;
+
+		taken += buddy_isolate_range(&b, next, 32, 0, &list, &next);
+		CHECK(next >= from + 32);
+	}
+	CHECK_EQ(taken, 8 * 4 + 56);
+	CHECK_EQ(b.nr_free_pages, free_pages - taken);
+	CHECK_EQ(pages_on(&list, false), taken);
+	for (unsigned long at = pfn; at < pfn + 512; at++)
+		CHECK(!page_test(pfn_to_page(at), PG_buddy));
+	CHECK_EQ(pages_on(&list, true), taken);
+	CHECK_EQ(b.nr_free_pages, free_pages);
+	check();
+}
+
+HOST_TEST(buddy_isolates_frames)
+{
+	unsigned long pfn = make_pieces(), free_pages = b.nr_free_pages;
+	LIST_HEAD(list);
+
+	CHECK_EQ(buddy_isolate_frames(&b, pfn, 512, 0, &list), 8 * 4 + 56);
+	CHECK_EQ(list_first_entry(&list, struct page, lru)->private, 0);
+	CHECK_EQ(pages_on(&list, true), 8 * 4 + 56); /* the fours grow together again */
+	CHECK_EQ(b.nr_free_pages, free_pages);
+	check();
+}
+
+HOST_TEST(buddy_isolation_keeps_the_mark_and_the_borders)
+{
+	unsigned long pfn = make_pieces(), next;
+	LIST_HEAD(list);
+
+	CHECK_EQ(buddy_isolate_range(&b, pfn, 512, b.nr_free_pages - 5, &list, &next), 5);
+	CHECK_EQ(pages_on(&list, true), 5);
+	CHECK_EQ(buddy_isolate_range(&b, END - 1, 512, 0, &list, &next), 1);
+	CHECK_EQ(next, END);
+	give(pfn_to_page(END - 1), 0);
+	check();
+}
+
+HOST_TEST(buddy_whole_pageblocks_become_movable)
+{
+	unsigned long pfn = (START | 1023) + 1, next;
+	LIST_HEAD(list);
+
+	set_up();
+	*buddy_mt_slot(&b, pfn) = MT_UNMOVABLE;
+	*buddy_mt_slot(&b, pfn + 512) = MT_RESERVE;
+	CHECK_EQ(buddy_isolate_range(&b, pfn, 32, 0, &list, &next), 1024);
+	CHECK_EQ(next, pfn + 1024);
+	CHECK_EQ(buddy_mt(&b, pfn), MT_MOVABLE);
+	CHECK_EQ(buddy_mt(&b, pfn + 512), MT_RESERVE);
+}
+
+HOST_TEST(buddy_takes_a_part)
+{
+	unsigned long pfn = (START | 1023) + 1, free_pages;
+	struct page *page;
+
+	set_up();
+	free_pages = b.nr_free_pages;
+	page = buddy_take_part(&b, pfn_to_page(pfn), MAX_ORDER - 1, 4);
+	CHECK_EQ(page_to_pfn(page), pfn);
+	take(page, 4);
+	CHECK_EQ(b.nr_free_pages, free_pages - 16);
+	check();
+	give(page, 4);
+	check();
+	CHECK(page_is_buddy(page, MAX_ORDER - 1, ZONE_FLAGS));
+}

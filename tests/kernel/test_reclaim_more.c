@@ -199,26 +199,46 @@ KTEST(reclaim2, activation_counts_what_moves)
 
 #define BLOCK_PAGES 256ul
 
+/* Free memory that lies in pieces, so that what is allocated next are neighbours. */
+static void take_pieces(struct list_head *kept)
+{
+	unsigned long last = 0, row = 0;
+
+	for (u32 i = 0; i < 20000 && row < 2 * BLOCK_PAGES; i++) {
+		struct page *page = alloc_page(GFP_HIGHUSER_MOVABLE);
+		unsigned long pfn;
+
+		if (!page)
+			return;
+		pfn = page_to_pfn(page);
+		row = pfn == last + 1 || pfn + 1 == last ? row + 1 : 0;
+		last = pfn;
+		list_add(&page->lru, kept);
+	}
+}
+
 /* Every second page active; one scan for blocks of that order. => active pages left */
 static long scan_blocks(struct mapping *m, u32 mode, unsigned int order)
 {
 	struct scan_control sc = { .gfp = GFP_KERNEL, .order = order, .nr_to_reclaim = ~0ul };
 	u32 old = switch_value(lumpy);
+	struct page *page, *next;
+	LIST_HEAD(pieces);
 	struct zone *z;
 	long left = 0;
 
 	clear_stage();
+	pcp_drain_all();
+	take_pieces(&pieces);
 	for (u64 i = 0; i < BLOCK_PAGES; i++) {
-		struct page *page = pagecache_get(m, i, 0);
-
+		page = pagecache_get(m, i, 0);
 		if (IS_ERR_OR_NULL(page))
 			return -1;
 		page_put(page);
 	}
 	lru_drain_all();
 	for (u64 i = 0; i < BLOCK_PAGES; i += 2) {
-		struct page *page = pagecache_find(m, i);
-
+		page = pagecache_find(m, i);
 		if (page) {
 			lru_activate(page);
 			page_put(page);
@@ -232,8 +252,7 @@ static long scan_blocks(struct mapping *m, u32 mode, unsigned int order)
 	}
 	WRITE_ONCE(switch_lumpy.value, old);
 	for (u64 i = 0; i < BLOCK_PAGES; i += 2) {
-		struct page *page = pagecache_find(m, i);
-
+		page = pagecache_find(m, i);
 		if (page) {
 			left++;
 			page_put(page);
@@ -241,6 +260,8 @@ static long scan_blocks(struct mapping *m, u32 mode, unsigned int order)
 	}
 	pagecache_truncate(m, 0);
 	m->size = BLOCK_PAGES * P;
+	list_for_each_entry_safe(page, next, &pieces, lru)
+		free_page(page);
 	return left;
 }
 

@@ -103,6 +103,31 @@ static __always_inline bool pte_migration(pte_t e)
 {
 	return (e.v & 7) == 4;
 }
+/*
+ * The page of the entry is being moved. Keeps what the entry knew: its frame, dirty, accessed, and
+ * whether it was writable (PTE_SW1). The rest comes from the VMA afterwards.
+ */
+static __always_inline pte_t pte_make_migration(pfn_t pfn, pte_t was)
+{
+	return (pte_t){ pfn << PAGE_SHIFT | PTE_USER | (was.v & (PTE_DIRTY | PTE_ACCESSED)) |
+			(was.v & PTE_WRITE ? PTE_SW1 : 0) };
+}
+static __always_inline bool pte_migration_write(pte_t e)
+{
+	return e.v & PTE_SW1;
+}
+static __always_inline pte_t pte_migration_read(pte_t e)
+{
+	return (pte_t){ e.v & ~PTE_SW1 };
+}
+/* The mapping of frame pfn that the migration entry e stands for; prot: of the VMA. */
+static __always_inline pte_t pte_from_migration(pte_t e, pfn_t pfn, pgprot_t prot)
+{
+	u64 write = pte_migration_write(e) ? prot & PTE_WRITE : 0;
+
+	return (pte_t){ pfn << PAGE_SHIFT | (prot & ~(PTE_WRITE | PTE_ACCESSED)) | write |
+			(e.v & (PTE_DIRTY | PTE_ACCESSED)) };
+}
 static __always_inline bool pte_write(pte_t e)
 {
 	return e.v & PTE_WRITE;
