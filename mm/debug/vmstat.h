@@ -38,6 +38,7 @@
 	X(NR_ALLOC_BATCH, "nr_alloc_batch",                                                        \
 	  "pages the zone may give before its node's other zones are asked")                       \
 	X(NR_VMALLOC, "nr_vmalloc", "pages behind vmalloc")                                        \
+	X(NR_ANON_THPS, "nr_anon_transparent_hugepages", "huge pages mapped (of nr_anon_pages)")   \
 	X(NR_SWAPCACHE, "nr_swapcached", "pages in the swap cache")                                \
 	X(WORKINGSET_REFAULT, "workingset_refault",                                                \
 	  "pages that came back after reclaim took them")                                          \
@@ -103,6 +104,13 @@
 	  "of compact_migrate_scanned, by kcompactd")                                              \
 	X(KCOMPACTD_FREE_SCANNED, "compact_daemon_free_scanned",                                   \
 	  "of compact_free_scanned, by kcompactd")                                                 \
+	X(THP_FAULT_ALLOC, "thp_fault_alloc", "faults answered with a huge page")                  \
+	X(THP_FAULT_FALLBACK, "thp_fault_fallback", "faults that found no huge page")              \
+	X(THP_COLLAPSE_ALLOC, "thp_collapse_alloc", "huge pages taken to collapse small ones")     \
+	X(THP_COLLAPSE_ALLOC_FAILED, "thp_collapse_alloc_failed", "collapses that found none")     \
+	X(THP_SPLIT_PAGE, "thp_split_page", "huge pages made small ones")                          \
+	X(THP_SPLIT_PAGE_FAILED, "thp_split_page_failed", "tries that met somebody else at work")  \
+	X(THP_SPLIT_PMD, "thp_split_pmd", "entries of huge pages made tables")                     \
 	X(UNEVICTABLE_CULLED, "unevictable_pgs_culled", "pages moved to the unevictable list")     \
 	X(UNEVICTABLE_RESCUED, "unevictable_pgs_rescued", "pages moved back from it")              \
 	X(UNEVICTABLE_MLOCKED, "unevictable_pgs_mlocked", "pages mlock marked")                    \

@@ -40,7 +40,7 @@ enum page_flag {
 	PG_slab,
 	PG_reserved, /* never given to the buddy */
 	PG_head,     /* head of a compound page; order in compound_order() */
-	PG_tail,
+	PG_tail,     /* not set in huge pages of programs (mm/vm/thp.h): nobody holds a part */
 	PG_anon,     /* mapping is an anon_vma */
 	PG_waiters,  /* somebody sleeps on locked/writeback */
 	PG_table,    /* page-table page */
@@ -161,6 +161,11 @@ static __always_inline struct page *page_head(struct page *page)
 static __always_inline unsigned int compound_order(const struct page *page)
 {
 	return unlikely(page_test(page, PG_head)) ? (unsigned int)page[1].comp_order : 0;
+}
+/* Frames it stands for. */
+static __always_inline unsigned int page_nr(const struct page *page)
+{
+	return 1u << compound_order(page);
 }
 static __always_inline int page_mapcount(const struct page *page)
 {

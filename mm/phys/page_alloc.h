@@ -10,7 +10,8 @@
  * policy.
  * => NULL when out of memory (an ordinary result). With __GFP_DIRECT_RECLAIM may sleep. __GFP_ZERO
  *    clears.
- *    __GFP_COMP makes a compound page (order in page->order, tails point to the head).
+ *    __GFP_COMP makes a compound page (order in page->order, tails point to the head). A head
+ *    without marked tails (thp_alloc) is freed as such.
  */
 struct page *alloc_pages(gfp_t gfp, unsigned int order);
 /*

@@ -112,8 +112,13 @@ static noinline void free_block(struct page *page, unsigned int order)
 	unsigned int mt = pageblock_mt(page);
 	struct pcp *pcp;
 
-	if (page->flags & BIT(PG_head))
-		break_compound(page, order);
+	if (page->flags & BIT(PG_head)) {
+		if (likely(!page_test(page + 1, PG_tail)))
+			page->flags &=
+				~BIT(PG_head); /* of a program: its tails were never touched */
+		else
+			break_compound(page, order);
+	}
 	if (unlikely((page->flags & FLAGS_BAD_AT_FREE) || page_counts(page) != FREE_COUNTS)) {
 		bad_page(page, "freed block is in use");
 		return;

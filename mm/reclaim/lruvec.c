@@ -209,7 +209,7 @@ static void move_page(struct page *page, unsigned long set, unsigned long clear,
 		__atomic_fetch_or(&page->flags, set, __ATOMIC_RELAXED);
 		__atomic_fetch_and(&page->flags, ~clear, __ATOMIC_RELAXED);
 		lruvec_add_locked(v, page, page_lru_list(page));
-		this_cpu_inc(vm_events[count]);
+		this_cpu_add(vm_events[count], page_nr(page));
 	}
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "lru_move");
 }

@@ -77,13 +77,13 @@ static __always_inline void lruvec_del_locked(struct lruvec *v, struct page *pag
 					      enum lru_list lru)
 {
 	__list_del(&page->lru);
-	lruvec_count_locked(v, lru, -(1l << compound_order(page)));
+	lruvec_count_locked(v, lru, -(long)page_nr(page));
 }
 static __always_inline void lruvec_add_locked(struct lruvec *v, struct page *page,
 					      enum lru_list lru)
 {
 	list_add(&page->lru, &v->lists[lru]);
-	lruvec_count_locked(v, lru, 1l << compound_order(page));
+	lruvec_count_locked(v, lru, page_nr(page));
 }
 
 #endif

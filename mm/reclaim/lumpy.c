@@ -68,11 +68,11 @@ static bool take(struct zone *zone, struct page *page, struct lumpy *l)
 	page_clear(page, PG_lru);
 	if (page_test(page, PG_active)) {
 		page_clear(page, PG_active);
-		l->deactivated++;
+		l->deactivated += page_nr(page);
 	}
 	list_add_tail(&page->lru, &l->pages[file]);
-	l->nr[file]++;
-	zone->lruvec.recent_scanned[file]++;
+	l->nr[file] += page_nr(page);
+	zone->lruvec.recent_scanned[file] += page_nr(page);
 	return true;
 }
 
@@ -125,7 +125,9 @@ void lumpy_isolate_locked(struct zone *zone, u32 nr, struct lumpy *l, unsigned l
 		}
 		for (at = r.first; at < r.end; at++) {
 			breathe(zone, &frames, flags);
-			if (at != pfn && !take_neighbour(zone, at, l))
+			if (at == pfn)
+				at += page_nr(tag) - 1; /* a huge page has its block for itself */
+			else if (!take_neighbour(zone, at, l))
 				break;
 		}
 		l->broken += at < r.end;

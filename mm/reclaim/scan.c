@@ -56,6 +56,7 @@ TUNABLE("vm/laptop_mode", laptop_mode, 0, S32_MAX, NULL);
 struct batch {
 	struct page *page[SWAP_CLUSTER_MAX];
 	u32 taken, kept;
+	u32 pages; /* frames of those taken: a huge page has many */
 	u32 dirty, congested, writeback;
 	u32 freed, activated;
 	u32 immediate, ref_keep, unmap_fail; /* for the event alone */
@@ -242,7 +243,7 @@ static __always_inline u32 isolate_locked(struct zone *zone, enum lru_list lru, 
 	struct list_head *list = &zone->lruvec.lists[lru];
 	u32 seen = 0;
 
-	for (; seen < nr && !list_empty(list); seen++) {
+	for (; seen < nr && b->pages < nr && !list_empty(list); seen++) {
 		struct page *page = list_last_entry(list, struct page, lru);
 
 		if (!page_get_unless_zero(page)) { /* being freed: out of the way */
@@ -251,9 +252,10 @@ static __always_inline u32 isolate_locked(struct zone *zone, enum lru_list lru, 
 		}
 		lruvec_del_locked(&zone->lruvec, page, lru);
 		page_clear(page, PG_lru);
+		b->pages += page_nr(page);
 		b->page[b->taken++] = page;
 	}
-	zone->lruvec.recent_scanned[lru >= LRU_INACTIVE_FILE] += b->taken;
+	zone->lruvec.recent_scanned[lru >= LRU_INACTIVE_FILE] += b->pages;
 	irq_work(seen);
 	return seen;
 }
@@ -284,10 +286,10 @@ static void isolate_inactive(struct zone *zone, enum lru_list lru, u32 nr, struc
 	count_scanned_locked(zone, sc, seen);
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "shrink_inactive");
 	vmscan_event(lru_isolate, zone, lru, 0, nr, seen, b->taken);
-	count_isolated(zone, lru >= LRU_INACTIVE_FILE, b->taken);
+	count_isolated(zone, lru >= LRU_INACTIVE_FILE, b->pages);
 }
 
-/* What stays goes back; rotated: pages of the batch that turned out to be in use. */
+/* What stays goes back; rotated: frames of the batch that turned out to be in use. */
 static void put_back(struct zone *zone, bool file, struct batch *b, u32 rotated)
 {
 	unsigned long flags;
@@ -300,7 +302,7 @@ static void put_back(struct zone *zone, bool file, struct batch *b, u32 rotated)
 	zone->lruvec.recent_rotated[file] += rotated;
 	lru_putback_locked(zone, b->page, b->kept);
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "shrink_putback");
-	count_isolated(zone, file, -(long)b->taken);
+	count_isolated(zone, file, -(long)b->pages);
 	release_pages(b->page, b->kept);
 }
 
@@ -318,7 +320,7 @@ static void examine_batch(struct scan_control *sc, struct batch *b, u32 nr)
 			break;
 		case ACTIVATE:
 			page_set(page, PG_active);
-			b->activated++;
+			b->activated += page_nr(page);
 			fallthrough;
 		default:
 			b->page[b->kept++] = page;
@@ -399,7 +401,8 @@ static unsigned long shrink_batch(struct zone *zone, enum lru_list lru, struct s
 
 static void batch_init(struct batch *b)
 {
-	b->taken = b->kept = b->dirty = b->congested = b->writeback = b->freed = b->activated = 0;
+	b->taken = b->kept = b->pages = b->dirty = b->congested = b->writeback = b->freed =
+		b->activated = 0;
 	b->immediate = b->ref_keep = b->unmap_fail = 0;
 }
 
@@ -431,6 +434,7 @@ static noinline unsigned long shrink_blocks(struct zone *zone, enum lru_list lru
 
 				page = list_first_entry(&l.pages[file], struct page, lru);
 				__list_del(&page->lru);
+				b.pages += page_nr(page);
 				b.page[b.taken++] = page;
 			}
 			freed += shrink_batch(zone, file ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON,
@@ -462,14 +466,14 @@ static void shrink_active(struct zone *zone, enum lru_list lru, u32 nr, int prio
 	unsigned long flags;
 	struct batch b;
 
-	b.taken = b.kept = b.freed = 0;
+	b.taken = b.kept = b.pages = b.freed = 0;
 	lru_drain_local();
 	spin_lock_irqsave_l(&zone->lru_lock, flags, "shrink_active");
 	seen = isolate_locked(zone, lru, nr, &b);
 	count_vm_event_zone(PGREFILL, zone->type, seen);
 	spin_unlock_irqrestore_l(&zone->lru_lock, flags, "shrink_active");
 	vmscan_event(lru_isolate, zone, lru, 0, nr, seen, b.taken);
-	count_isolated(zone, file, b.taken);
+	count_isolated(zone, file, b.pages);
 	for (u32 i = 0; i < b.taken; i++) {
 		struct page *page = b.page[i];
 		unsigned long vm_flags = 0;
@@ -483,10 +487,10 @@ static void shrink_active(struct zone *zone, enum lru_list lru, u32 nr, int prio
 			if (locked)
 				page_unlock(page);
 		}
-		used += entries != 0;
+		used += entries ? page_nr(page) : 0;
 		if (!(entries && file && (vm_flags & VM_EXEC))) {
 			page_clear(page, PG_active);
-			moved++;
+			moved += page_nr(page);
 		}
 		b.page[b.kept++] = page;
 		cond_resched();
