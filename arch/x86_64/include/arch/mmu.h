@@ -128,6 +128,29 @@ static __always_inline pte_t pte_from_migration(pte_t e, pfn_t pfn, pgprot_t pro
 	return (pte_t){ pfn << PAGE_SHIFT | (prot & ~(PTE_WRITE | PTE_ACCESSED)) | write |
 			(e.v & (PTE_DIRTY | PTE_ACCESSED)) };
 }
+/* false: somebody (a page walker, too) changed the entry meanwhile. */
+static __always_inline bool pte_cmpxchg(pte_t *p, pte_t old, pte_t new)
+{
+	return __atomic_compare_exchange_n(&p->v, &old.v, new.v, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_RELAXED);
+}
+/*
+ * A present leaf of level 1 as a migration entry that keeps all of it; back again; and as entry i of
+ * the table that maps the same frames.
+ */
+static __always_inline pte_t pmd_make_moving(pte_t e)
+{
+	return (pte_t){ (e.v & ~(PTE_PRESENT | PTE_WRITE)) | PTE_USER |
+			(e.v & PTE_WRITE ? PTE_SW1 : 0) };
+}
+static __always_inline pte_t pmd_from_moving(pte_t e)
+{
+	return (pte_t){ (e.v & ~PTE_SW1) | PTE_PRESENT | (e.v & PTE_SW1 ? PTE_WRITE : 0) };
+}
+static __always_inline pte_t pmd_part(pte_t e, unsigned int i)
+{
+	return (pte_t){ (e.v & ~PTE_HUGE) + ((u64)i << PAGE_SHIFT) };
+}
 static __always_inline bool pte_write(pte_t e)
 {
 	return e.v & PTE_WRITE;
