@@ -19,8 +19,10 @@
  *
  * A pageblock is suitable if it is movable, or free as a whole; those kept back (RESERVE) or being
  * isolated are not. Restart point: the highest pageblock that gave something, in ours the place in
- * the last one. A block whose loss would bring the zone to its low mark is left where it is. Values
- * 0 and 1 take blocks apart into frames under the lock as that kernel did, ours when they are used.
+ * the last one; never above where it began (2.6.38 set a scanner that had come to the other one
+ * ahead of it again, and they did not meet: not repeated). A block whose loss would bring the zone
+ * to its low mark is left where it is. Values 0 and 1 take blocks apart into frames under the lock
+ * as that kernel did, ours when they are used.
  * Locking: zone->lock, label compact_free, work: frames visited.
  * Source: [facts 4.2-4.4], [seed-002].
  */
@@ -76,7 +78,7 @@ static unsigned int take_frames_locked(struct compact_control *cc, unsigned long
 /* Value 0. The loop of the document's kernel, to the letter. */
 static unsigned long one_section(struct compact_control *cc, unsigned long low)
 {
-	unsigned long pfn = cc->free_pfn, high = low, visited = 0, flags;
+	unsigned long pfn = cc->free_pfn, high = min(low, pfn), visited = 0, flags;
 
 	spin_lock_irqsave_l(&cc->zone->lock, flags, "compact_free");
 	for (; pfn > low && cc->nr_migratepages > cc->nr_freepages; pfn -= PAGEBLOCK_PAGES) {
@@ -100,7 +102,7 @@ static unsigned long one_section(struct compact_control *cc, unsigned long low)
 /* Value 1. */
 static unsigned long section_per_block(struct compact_control *cc, unsigned long low)
 {
-	unsigned long pfn = cc->free_pfn, high = low, flags;
+	unsigned long pfn = cc->free_pfn, high = min(low, pfn), flags;
 
 	for (; pfn > low && cc->nr_migratepages > cc->nr_freepages; pfn -= PAGEBLOCK_PAGES) {
 		unsigned long visited = 0;
