@@ -22,10 +22,13 @@ struct lab_key {
 };
 
 struct lab_experiment {
-	const char *id;		     /* "001" */
-	const char *title;	     /* one line */
-	const char *switch_name;     /* the document's switch */
-	int sides;		     /* its values 0 .. sides-1 */
+	const char *id;		 /* "001" */
+	const char *title;	 /* one line */
+	const char *switch_name; /* the document's switch */
+	int sides;		 /* its values 0 .. sides-1 */
+	/* where a side is more than one switch: how it is turned, and what it is called (or NULL) */
+	int (*turn)(int side);
+	const char *const *side_names;
 	const char *about;	     /* what the document says and what to look for, in our words */
 	const struct lab_key *keys;  /* ends with a NULL name */
 	int (*run)(struct lab *lab); /* 0, or an exit status */
@@ -156,5 +159,54 @@ int streams_prepare(struct streams *s); /* all stand ready. 0; -1 after one line
 /* Starts them and waits for the last; calls sample(arg) every so often meanwhile. */
 void streams_watch(struct streams *s, uint64_t every_ns, void (*sample)(void *), void *arg);
 int streams_main(int argc, char **argv); /* `lab streams ...`: by hand, on Linux too */
+
+/* Memory in pieces: a process that holds what fragment.c describes. */
+struct fragment_done {
+	unsigned long filled, back, tables_made, tables, again, locked, holes; /* pages */
+	int ready;
+};
+struct fragment {
+	unsigned long low_bytes;  /* the lower part of memory: to be fragmented */
+	unsigned int of_four;	  /* pageblocks of four with a page table in it */
+	unsigned long keep_bytes; /* so much stays free while memory is filled */
+	int lock;		  /* the upper part is locked in memory */
+	/* private */
+	struct fragment_done *done;
+	pid_t pid;
+};
+int fragment_start(struct fragment *f); /* returns when it stands. 0; -1 after one line */
+void fragment_stop(struct fragment *f);
+int fragment_main(int argc, char **argv); /* `lab fragment ...`: by hand, on Linux too */
+
+/* Programs that want huge pages, and one that streams a file (hugeload.c). */
+struct huge_counts {
+	unsigned long areas, rounds, verified; /* of 2 MiB; whole regions; pages looked at again */
+	unsigned long collapsed, forked, bytes_read;
+};
+struct hugeload {
+	unsigned int nr;
+	unsigned long bytes;	/* region of each, a multiple of 2 MiB */
+	unsigned long think_us; /* after each 2 MiB */
+	int mix;		/* everything that splits, copies and collapses as well */
+	const char *file;	/* read over and over by one more process; NULL: none */
+	unsigned long file_us;	/* its pause after each 64 KiB */
+	uint64_t seed;
+	/* private */
+	struct huge_counts *counts; /* [nr + 1] */
+	pid_t *pids;
+};
+int hugeload_start(struct hugeload *h);			      /* 0; -1 after one line */
+struct huge_counts hugeload_counts(const struct hugeload *h); /* sums so far */
+int hugeload_stop(struct hugeload *h);			      /* => how many did not end well */
+int hugeload_main(int argc, char **argv); /* `lab huge ...`: by hand, on Linux too */
+
+/* ---- what the tracer saw (sections.c) ---- */
+/* Interrupts-off sections from now on, the worst of every interval as a sample. 0; -1 after one line */
+int sections_start(unsigned long interval_us);
+/* Ends it: the report, every site, the stacks of the worst, as records. => the longest, in ticks */
+unsigned long sections_stop(void);
+/* Compaction's events into the ring / the records made of them; on 0: not asked for. */
+void walks_start(int on);
+void walks_stop(int on);
 
 #endif

@@ -6,7 +6,8 @@
  *	lab about 001				what one says, and what to look for
  *	lab run 001 [--side N] [--writers N] [--seconds S] [map=MS] [name=value ...]
  *	lab writers --dir D [--writers N] [--seconds S] ...	only the load (Linux, too)
- *	lab streams --dir D [--streams N] [--size Z]		the other load
+ *	lab streams --dir D [--streams N] [--size Z]		another load
+ *	lab fragment [--low Z] ...; lab huge [--tasks N] ...	the loads of 002
  *
  * A run is one side of an experiment: it turns the switches, makes a disk, warms up, measures, and
  * prints records. Boot again for the other side: `make lab-001` on the host does that, many times,
@@ -21,7 +22,10 @@ static void usage(void)
 	      "...]\n"
 	      "lab writers --dir D [--writers N] [--seconds S] [--block B] [--size Z] [--think "
 	      "US]\n"
-	      "lab streams --dir D [--streams N] [--size Z]\n",
+	      "lab streams --dir D [--streams N] [--size Z]\n"
+	      "lab fragment [--low Z] [--of-four N] [--keep Z] [--lock 0|1] [--seconds S]\n"
+	      "lab huge [--tasks N] [--size Z] [--think US] [--mix 0|1] [--file F] "
+	      "[--seconds S]\n",
 	      stderr);
 	exit(2);
 }
@@ -49,10 +53,13 @@ static int list(void)
 
 static int about(const struct lab_experiment *e)
 {
-	printf("%s: %s\nswitch %s, sides 0 to %d (0: before the document, 1: as posted%s)\n\n%s\n"
-	       "name=value words of `lab run %s`:\n",
-	       e->id, e->title, e->switch_name, e->sides - 1, e->sides > 2 ? ", 2: ours" : "",
-	       e->about, e->id);
+	printf("%s: %s\n", e->id, e->title);
+	if (!e->side_names)
+		printf("switch %s, sides 0 to %d (0: before the document, 1: as posted%s)\n",
+		       e->switch_name, e->sides - 1, e->sides > 2 ? ", 2: ours" : "");
+	for (int side = 0; e->side_names && side < e->sides; side++)
+		printf("side %d: %s\n", side, e->side_names[side]);
+	printf("\n%s\nname=value words of `lab run %s`:\n", e->about, e->id);
 	for (const struct lab_key *k = e->keys; k->name; k++)
 		printf("  %-18s %-24s %s\n", k->name, *k->value ? k->value : "-", k->about);
 	return 0;
@@ -143,7 +150,8 @@ static int run(int argc, char **argv)
 	words(&lab, argc - 1, argv + 1);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	lab.start_ns = clock_ns(CLOCK_MONOTONIC);
-	if (lab.side >= 0 && lab_switch(lab.exp->switch_name, lab.side) < 0)
+	if (lab.side >= 0 && (lab.exp->turn ? lab.exp->turn(lab.side)
+					    : lab_switch(lab.exp->switch_name, lab.side)) < 0)
 		return 1;
 	if (lab.map_ms)
 		lab_map_start(&lab, lab.map_ms);
@@ -167,5 +175,9 @@ int main(int argc, char **argv)
 		return writers_main(argc - 2, argv + 2);
 	if (argc >= 2 && !strcmp(argv[1], "streams"))
 		return streams_main(argc - 2, argv + 2);
+	if (argc >= 2 && !strcmp(argv[1], "fragment"))
+		return fragment_main(argc - 2, argv + 2);
+	if (argc >= 2 && !strcmp(argv[1], "huge"))
+		return hugeload_main(argc - 2, argv + 2);
 	usage();
 }
