@@ -19,6 +19,7 @@ struct mapping;
 struct memcg;
 struct slab_cache;
 struct anon_vma;
+struct spinlock;
 
 enum page_flag {
 	PG_locked,
@@ -237,5 +238,10 @@ int page_lock_killable(struct page *page);
  * So who waits for a page to have been moved does not keep it from being moved.
  */
 void page_wait_unlocked_put(struct page *page);
+/*
+ * The same without a reference: *lock, which is given up here, is what keeps the page locked and
+ * with its owner until then.
+ */
+void page_wait_unlocked_under(struct page *page, struct spinlock *lock);
 
 #endif

@@ -113,6 +113,22 @@ void page_wait_unlocked_put(struct page *page)
 	wait_finish(q, &entry);
 }
 
+/* Its owner needs *lock before he can let the page go, so it is still his when we are queued. */
+void page_wait_unlocked_under(struct page *page, spinlock_t *lock)
+{
+	struct wait_queue *q = bucket(page);
+	WAIT_ENTRY(entry);
+	bool locked;
+
+	wait_prepare(q, &entry, THREAD_UNINTERRUPTIBLE);
+	page_set(page, PG_waiters);
+	locked = page_test(page, PG_locked);
+	spin_unlock(lock);
+	if (locked)
+		io_schedule();
+	wait_finish(q, &entry);
+}
+
 void page_unlock(struct page *page)
 {
 	ASSERT(page_test(page, PG_locked));

@@ -2,12 +2,14 @@
 /*
  * access.c - the kernel reaches into an address space by address: exec argument pages, ptrace,
  * /proc/PID/mem, populate, futex keys. Pages are faulted in as if the program had touched them and
- * held by a reference while they are used.
+ * held by a reference while they are used. A huge page is split first: nobody ever holds a part of
+ * one.
  */
 #include "lib/string.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 #include "sched/sched.h"
 
 /*
@@ -32,8 +34,12 @@ static struct page *page_behind(struct vma *vma, unsigned long addr, unsigned in
 	struct page *page = NULL;
 	pte_t e;
 
-	if (!pte)
-		return NULL;
+	if (unlikely(!pte)) {
+		thp_split_addr(vma->mm, addr);
+		pte = pt_find(vma->mm, addr);
+		if (!pte)
+			return NULL;
+	}
 	spin_lock(&vma->mm->pt_lock);
 	e = pte_read(pte);
 	if (pte_present(e)) {
@@ -140,20 +146,28 @@ int vm_pin_user(unsigned long addr, u32 nr, int write, struct page **pages)
 	return n ? (int)n : err;
 }
 
-static bool populated(struct vma *vma, unsigned long addr, unsigned int flags)
+/* How many bytes from addr on are there as flags want them: a page, a huge page or nothing. */
+static unsigned long populated(struct vma *vma, unsigned long addr, unsigned int flags)
 {
 	pte_t *pte = pt_find(vma->mm, addr), e;
+	unsigned long bytes = PAGE_SIZE;
 
-	if (!pte)
-		return false;
+	if (unlikely(!pte)) {
+		pte = pt_find_pmd(vma->mm, addr);
+		if (!pte || !pmd_thp(pte_read(pte)))
+			return 0;
+		bytes = HPAGE_SIZE - (addr & ~HPAGE_MASK);
+	}
 	e = pte_read(pte);
-	return pte_present(e) && (!(flags & FAULT_WRITE) || pte_write(e));
+	return pte_present(e) && (!(flags & FAULT_WRITE) || pte_write(e)) ? bytes : 0;
 }
 
 int vm_populate_vma(struct vma *vma, unsigned long start, unsigned long end, unsigned int flags)
 {
-	for (unsigned long addr = start; addr < end; addr += PAGE_SIZE) {
-		while (!populated(vma, addr, flags)) {
+	unsigned long bytes;
+
+	for (unsigned long addr = start; addr < end; addr += bytes) {
+		while (!(bytes = populated(vma, addr, flags))) {
 			int err = handle_fault(vma, addr, flags);
 
 			if (err)

@@ -6,6 +6,7 @@
  * COLD: the pages become the first that reclaim looks at. PAGEOUT: reclaim looks at them now. Both
  * take the accessed bits away and leave pages alone that others map too. WILLNEED begins to read
  * what lies in slots; nobody waits for it.
+ * Huge pages are split for COLD and PAGEOUT, which may mean a part of them.
  * As everywhere, entries are looked at under pt_lock in runs, the work is done between the runs.
  */
 #include "mm/reclaim/reclaim.h"
@@ -127,7 +128,9 @@ static int willneed_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsi
 	return 0;
 }
 
-static const struct pt_walk_ops willneed_ops = { .before = willneed_before, .ptes = willneed_ptes };
+static const struct pt_walk_ops willneed_ops = { .before = willneed_before,
+						 .ptes = willneed_ptes,
+						 .thp = pt_thp_pass };
 
 void vma_swap_willneed(struct vma *vma, unsigned long start, unsigned long end)
 {

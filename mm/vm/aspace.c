@@ -17,6 +17,7 @@
 #include "mm/vm/forkcopy.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 #include "mm/vm/tlbgather.h"
 
 const struct vm_file_ops *vm_file_ops;
@@ -34,6 +35,9 @@ static int aspace_init(struct aspace *mm)
 	mm->cached = NULL;
 	mm->nr_vmas = 0;
 	spin_lock_init(&mm->pt_lock, RANK_PGTABLE, "pgtable");
+	list_init(&mm->deposits);
+	list_init(&mm->khuge);
+	mm->khuge_seq = mm->khuge_next = 0;
 	atomic_set(&mm->users, 1);
 	atomic_set(&mm->refs, 1);
 	atomic_long_set(&mm->rss_anon, 0);
@@ -69,6 +73,8 @@ struct aspace *aspace_create(void)
 	mm->mmap_base = USER_TOP - MiB(128);
 	mm->rlimit_as = mm->rlimit_data = mm->rlimit_memlock = ~0ul;
 	mm->rlimit_stack = MiB(8);
+	if (current && current->mm)
+		mm->thp_disabled = current->mm->thp_disabled; /* exec keeps it */
 	aspace_publish(mm);
 	return mm;
 }
@@ -96,6 +102,7 @@ struct aspace *aspace_fork(struct aspace *old)
 	 * is held, so that who follows the list (swapoff) finds each swap entry in one of the two.
 	 */
 	aspace_publish(mm);
+	khugepaged_fork(mm, old);
 	up_write(&old->lock);
 	if (err) {
 		aspace_put(mm);
@@ -143,6 +150,8 @@ void aspace_put(struct aspace *mm)
 		return;
 	if (unlikely(mm->aio))
 		aspace_exit_hook(mm);
+	if (unlikely(!list_empty(&mm->khuge)))
+		khugepaged_exit(mm);
 	exit_mmap(mm);
 	spin_lock(&aspace_list_lock);
 	list_del(&mm->node);

@@ -94,6 +94,8 @@ struct aspace {
 	struct vma *cached; /* last hit; a hint */
 	u32 nr_vmas;
 	spinlock_t pt_lock; /* RANK_PGTABLE: page tables */
+	/* (p) an empty table for each huge page, by lru (thp.h) */
+	struct list_head deposits;
 	atomic_t users;	    /* threads using it: at 0 the mappings go (exit_mmap) */
 	atomic_t refs;	    /* + lazy users: at 0 the struct and pgd go */
 	unsigned long mmap_base, brk_start, brk, stack_top, stack_start;
@@ -109,6 +111,9 @@ struct aspace {
 	u64 auxv[48];
 	void *aio;		  /* sys/aio.c: contexts of asynchronous I/O */
 	struct list_head node;	  /* all address spaces (OOM, debug) */
+	bool thp_disabled;	  /* prctl: no huge pages here */
+	struct list_head khuge;	  /* on khugepaged's list (khugepaged.c) */
+	unsigned long khuge_seq, khuge_next;
 	bool oom_reaped;	  /* private memory was taken away: nothing comes back (reap.c) */
 	struct aspace *reap_next; /* on the reaper's list (mm/reclaim/oom.c) */
 };

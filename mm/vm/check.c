@@ -2,7 +2,7 @@
 /*
  * check.c - validator of one address space: the VMA tree, the entries against the VMAs (nothing
  * outside, nothing writable where writing is forbidden, every anonymous page numbered for its
- * place; every swap entry has a slot), and the counts of resident and swapped pages against the
+ * place; every swap entry has a slot; a huge page lies in one VMA and has its deposit), and the counts of resident and swapped pages against the
  * entries.
  */
 #include "kernel/printk.h"
@@ -10,9 +10,10 @@
 #include "mm/swap/swap.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 
 struct count {
-	long anon, file, shmem, swap;
+	long anon, file, shmem, swap, huge;
 	const char *wrong;
 	unsigned long where;
 };
@@ -75,7 +76,47 @@ static int check_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigne
 	return 0;
 }
 
-static const struct pt_walk_ops check_ops = { .ptes = check_ptes };
+static const char *thp_wrong(struct vma *vma, unsigned long addr, unsigned long end, pte_t e)
+{
+	struct page *head = pfn_to_page(pte_pfn(e));
+
+	if (!vma || (addr & ~HPAGE_MASK) || end - addr != HPAGE_SIZE)
+		return "huge page reaches out of its VMA";
+	if (vma->mapping || !vma->anon_vma || (vma->flags & VM_LOCKED))
+		return "huge page in a VMA that cannot have one";
+	if (pte_write(e) && !(vma->flags & VM_WRITE))
+		return "writable huge page in a VMA that forbids writing";
+	if (!page_is_thp(head) || compound_order(head) != HPAGE_ORDER)
+		return "huge entry without a huge page";
+	if (page_mapcount(head) < 1 || atomic_read(&head->refs) < page_mapcount(head))
+		return "huge page without map count or reference";
+	return head->index == vma_index(vma, addr) ? NULL : "huge page's number does not fit";
+}
+
+static int check_thp(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end)
+{
+	struct count *c = w->arg;
+
+	c->huge++;
+	c->anon += HPAGE_NR;
+	c->wrong = thp_wrong(w->vma, addr, end, pte_read(pmd));
+	c->where = addr;
+	return c->wrong != NULL;
+}
+
+static const struct pt_walk_ops check_ops = { .ptes = check_ptes, .thp = check_thp };
+
+static const char *deposits_wrong(struct aspace *mm, long huge)
+{
+	struct page *table;
+	long n = 0;
+
+	spin_lock(&mm->pt_lock);
+	list_for_each_entry(table, &mm->deposits, lru)
+		n++;
+	spin_unlock(&mm->pt_lock);
+	return n == huge ? NULL : "deposited tables are not as many as huge pages";
+}
 
 /* => nobody changes mm meanwhile (lock held or sole user); NULL or what is wrong, also logged */
 const char *aspace_check(struct aspace *mm)
@@ -106,6 +147,8 @@ const char *aspace_check(struct aspace *mm)
 			 c.shmem != atomic_long_read(&mm->rss_shmem) ||
 			 c.swap != atomic_long_read(&mm->rss_swap)))
 		c.wrong = "resident counts";
+	if (!c.wrong)
+		c.wrong = deposits_wrong(mm, c.huge);
 	if (!c.wrong && total != mm->total_vm)
 		c.wrong = "total_vm";
 	if (c.wrong)

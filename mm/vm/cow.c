@@ -24,6 +24,7 @@
 #include "mm/vm/fault.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 
 static inline pgprot_t cow_prot(const struct vma *vma)
 {
@@ -150,9 +151,12 @@ void page_mapping_gone(struct aspace *mm, struct page *page, struct anon_vma *av
 	if (last) {
 		if (unlikely(page_test(page, PG_mlocked)))
 			mlock_page_gone(page);
-		mod_lruvec_state(page, anon ? NR_ANON_PAGES : NR_MAPPED, -1);
-		if (anon)
+		if (anon) {
+			anon_page_counted(page, -1);
 			anon_vma_put(av, 1);
+		} else {
+			mod_lruvec_state(page, NR_MAPPED, -1);
+		}
 	}
 	page_put(page);
 }

@@ -4,6 +4,7 @@
  *
  *   address -> VMA -> right? -> entry   none      anonymous: zero page on read, a cleared page on
  *                                                 write
+ *                                                 (thp.c: 2 MiB of them)
  *                                                 file: the cached page (and its cached
  *                                                 neighbours), or a private copy
  *                                       present   written but read-only: cow.c
@@ -33,6 +34,7 @@
 #include "mm/vm/fault.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 #include "sched/sched.h"
 
 #define SIGBUS 7
@@ -74,7 +76,7 @@ void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr)
  */
 void page_account_new_anon(struct page *page, struct vma *vma)
 {
-	mod_lruvec_state(page, NR_ANON_PAGES, 1);
+	anon_page_counted(page, 1);
 	if (unlikely(vma->flags & VM_LOCKED))
 		mlock_page(page);
 	lru_add(page);
@@ -85,7 +87,7 @@ void page_unset_new_anon(struct page *page, struct vma *vma)
 {
 	if (unlikely(page_test(page, PG_mlocked)))
 		mlock_page_gone(page);
-	mod_lruvec_state(page, NR_ANON_PAGES, -1);
+	anon_page_counted(page, -1);
 	atomic_set(&page->mapcount, -1);
 	atomic_dec(&vma->anon_vma->refs); /* the VMA holds another */
 	page_put(page);
@@ -413,14 +415,61 @@ static noinline void migration_wait(struct aspace *mm, pte_t *pte, pte_t e)
 		cond_resched();
 }
 
+/* There is a huge page. */
+static int huge_fault(struct vma *vma, unsigned long addr, pte_t *pmd, pte_t e, unsigned int flags)
+{
+	if ((flags & FAULT_WRITE) && !pte_write(e))
+		return thp_cow(vma, addr, pmd, e, flags);
+	tlb_flush_page_local(addr); /* another thread was faster, or the TLB is old */
+	return 0;
+}
+
+/*
+ * There is no table for addr: a huge page is there, or its place is empty and may get one, else it
+ * gets a table. 1: *pte is the entry; 0: the fault has been dealt with, or is taken again; -errno
+ */
+static noinline int fault_above(struct vma *vma, unsigned long addr, unsigned int flags,
+				pte_t **pte)
+{
+	struct aspace *mm = vma->mm;
+	pte_t *pmd = pt_alloc_pmd(mm, addr), e;
+	int err;
+
+	if (!pmd)
+		return -ENOMEM;
+	e = pte_read(pmd);
+	if (pmd_thp(e))
+		return huge_fault(vma, addr, pmd, e, flags);
+	if (pmd_moving(e)) {
+		thp_wait(mm, pmd);
+		return 0;
+	}
+	if (pte_none(e) && vma_is_anon(vma) && thp_enabled != THP_NEVER) {
+		if (unlikely(READ_ONCE(mm->oom_reaped)))
+			return -EFAULT;
+		err = thp_eligible(vma, addr) ? thp_fault(vma, addr, flags) : THP_FALLBACK;
+		if (err != THP_FALLBACK)
+			return err;
+		khugepaged_enter(mm, vma); /* it may become one later */
+	}
+	*pte = pt_alloc_slow(mm, addr);
+	if (*pte)
+		return 1;
+	return pte_none(pte_read(pmd)) ? -ENOMEM : 0;
+}
+
 int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags)
 {
 	pte_t *pte, e;
+	int err;
 
 	addr &= PAGE_MASK;
-	pte = pt_alloc(vma->mm, addr);
-	if (unlikely(!pte))
-		return -ENOMEM;
+	pte = pt_find(vma->mm, addr);
+	if (unlikely(!pte)) {
+		err = fault_above(vma, addr, flags, &pte);
+		if (err <= 0)
+			return err;
+	}
 	e = pte_read(pte);
 	if (likely(pte_none(e))) {
 		/* after the entry was read: reap.c clears entries after it set this */

@@ -6,7 +6,8 @@
  * Cheap because of what is not done: a page that a fault would find again in the page cache is not
  * copied into the child's table (most children run exec next), so VMAs without anonymous pages cost
  * one object each. Anonymous pages are entered read-only on both sides, with one atomic addition
- * for reference and map count together; a swap entry is one more name of its slot.
+ * for reference and map count together; a swap entry is one more name of its slot. A huge page is
+ * shared as one; the child's deposit is made before pt_lock is taken.
  * Locking: old->lock for writing; old's pt_lock while entries are copied. The child's table is seen
  * by nobody but rmap, which reads single entries.
  */
@@ -15,12 +16,15 @@
 #include "mm/vm/forkcopy.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 
 struct copy {
 	struct aspace *to;
 	pte_t *dst; /* entry of the run's first address */
 	long anon, swap;
 	bool protected; /* a parent's entry lost its write bit */
+	pte_t *pmd;	/* the child's, for a huge page */
+	bool spare;	/* the child has one deposit more than huge pages */
 };
 
 static int copy_before(struct pt_walk *w, unsigned long addr)
@@ -103,7 +107,63 @@ static int copy_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned
 	return 0;
 }
 
-static const struct pt_walk_ops copy_ops = { .before = copy_before, .ptes = copy_ptes };
+/* The child's table is on rmap's map already, so its list of deposits is locked with its own lock. */
+static int copy_thp_before(struct pt_walk *w, unsigned long addr)
+{
+	struct copy *c = w->arg;
+	struct page *table;
+
+	c->pmd = pt_alloc_pmd(c->to, addr);
+	if (!c->pmd)
+		return -ENOMEM;
+	if (c->spare)
+		return 0;
+	table = pt_table_alloc();
+	if (!table)
+		return -ENOMEM;
+	spin_lock(&c->to->pt_lock);
+	pt_deposit(c->to, table);
+	spin_unlock(&c->to->pt_lock);
+	atomic_long_inc(&c->to->pt_pages);
+	c->spare = true;
+	return 0;
+}
+
+static int copy_thp(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end)
+{
+	struct copy *c = w->arg;
+	pte_t e = pte_read(pmd);
+
+	if (pte_write(e)) {
+		__atomic_fetch_and(&pmd->v, ~PTE_WRITE, __ATOMIC_SEQ_CST);
+		e = pte_clear_bits(pte_read(pmd), PTE_WRITE);
+		c->protected = true;
+	}
+	page_dup_mapping(pfn_to_page(pte_pfn(e)));
+	c->anon += HPAGE_NR;
+	pte_set(c->pmd, e);
+	c->spare = false;
+	return 0;
+}
+
+/* It was not needed: the huge page it was made for had become a table. */
+static void drop_spare(struct copy *c)
+{
+	struct page *table;
+
+	if (!c->spare)
+		return;
+	spin_lock(&c->to->pt_lock);
+	table = pt_withdraw(c->to);
+	spin_unlock(&c->to->pt_lock);
+	pt_table_free(table);
+	atomic_long_dec(&c->to->pt_pages);
+	c->spare = false;
+}
+
+static const struct pt_walk_ops copy_ops = {
+	.before = copy_before, .ptes = copy_ptes, .thp_before = copy_thp_before, .thp = copy_thp
+};
 
 static int copy_vma(struct aspace *mm, struct vma *old, struct copy *c)
 {
@@ -142,6 +202,7 @@ int fork_copy(struct aspace *mm, struct aspace *old)
 		if (err)
 			break;
 	}
+	drop_spare(&c);
 	vma_tree_build(mm);
 	atomic_long_add(c.anon, &mm->rss_anon);
 	atomic_long_add(c.swap, &mm->rss_swap);

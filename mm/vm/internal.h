@@ -208,6 +208,9 @@ void munlock_vma_pages(struct vma *vma, unsigned long start, unsigned long end);
 /* mempolicy.c */
 bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b);
 struct page *mpol_alloc_page(struct mempolicy *pol, gfp_t gfp, unsigned long index);
+/* A block of 2^order pages; interleaving goes by blocks. */
+struct page *mpol_alloc_pages(struct mempolicy *pol, gfp_t gfp, unsigned int order,
+			      unsigned long index);
 int mpol_text(const struct mempolicy *pol, char *buf, size_t n);
 void mempolicy_init(void);
 

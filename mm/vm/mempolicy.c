@@ -139,6 +139,13 @@ struct page *mpol_alloc_page(struct mempolicy *pol, gfp_t gfp, unsigned long ind
 			pol->mode == MPOL_INTERLEAVE ? nth_node(pol->nodes, index) : 0);
 }
 
+struct page *mpol_alloc_pages(struct mempolicy *pol, gfp_t gfp, unsigned int order,
+			      unsigned long index)
+{
+	return alloc_by(pol, gfp, order,
+			pol->mode == MPOL_INTERLEAVE ? nth_node(pol->nodes, index >> order) : 0);
+}
+
 /* Hook of alloc_pages(): the current thread has a policy. */
 static struct page *thread_alloc(gfp_t gfp, unsigned int order)
 {

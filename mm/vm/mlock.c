@@ -6,6 +6,7 @@
  * A page is PG_mlocked while some VM_LOCKED VMA maps it. It becomes so when it is faulted in, or
  * when mlock finds it present. When a locked VMA lets it go, the page is asked (rmap) whether
  * another locked VMA still maps it; the last mapping takes the mark away in any case.
+ * Huge pages are split when they are locked (the walk does it), and locked memory gets none.
  * RLIMIT_MEMLOCK does not bind root, and here everybody is root.
  */
 #include "mm/reclaim/lruvec.h"

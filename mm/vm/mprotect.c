@@ -5,11 +5,12 @@
  * The VMAs are cut at the borders, get their flags, and are joined again where that makes
  * neighbours alike. Entries follow: taking a right away is done at once; giving the right to write
  * to private memory is left to the next write fault, which knows whether the page may be written in
- * place. PROT_NONE keeps the page behind an entry the processor takes as absent. Errors come after
- * the prefix of the range has been changed, as on Linux.
+ * place. PROT_NONE keeps the page behind an entry the processor takes as absent; a huge page is
+ * split for that. Errors come after the prefix of the range has been changed, as on Linux.
  */
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 
 struct protect {
 	pgprot_t prot;
@@ -43,7 +44,25 @@ static int protect_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsig
 	return 0;
 }
 
-static const struct pt_walk_ops protect_ops = { .ptes = protect_ptes };
+static int protect_thp(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end)
+{
+	struct protect *p = w->arg;
+	pte_t e = pte_read(pmd), n;
+
+	if (end - addr != HPAGE_SIZE || !(p->prot & PTE_PRESENT))
+		return PT_SPLIT;
+	n.v = (e.v & (PTE_PFN_MASK | PTE_HUGE | PTE_DIRTY | PTE_ACCESSED)) |
+	      (p->prot & (pte_write(e) ? ~0ul : ~PTE_WRITE));
+	if (n.v == e.v)
+		return 0;
+	e = pte_get_and_clear(pmd);
+	n.v |= e.v & (PTE_DIRTY | PTE_ACCESSED);
+	pte_set(pmd, n);
+	p->changed++;
+	return 0;
+}
+
+static const struct pt_walk_ops protect_ops = { .ptes = protect_ptes, .thp = protect_thp };
 
 static void change_entries(struct vma *vma, unsigned long start, unsigned long end)
 {

@@ -8,9 +8,14 @@
  * page in the old or the new place, never in none. Page numbers (pgoff) move along too, so
  * page->index stays true; only memory nobody has touched yet is renumbered to its new address,
  * which lets it join its new neighbours.
+ *
+ * A huge page moves as one where both places are aligned and all of it goes; its deposit belongs to
+ * the address space and stays. Else it is split before the rmap locks are taken, and so it is if
+ * the new place has an old, empty table.
  */
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 
 #define MREMAP_MAYMOVE 1
 #define MREMAP_FIXED 2
@@ -39,6 +44,36 @@ static int move_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned
 
 static const struct pt_walk_ops move_ops = { .ptes = move_ptes };
 
+/*
+ * A huge page at addr, if there is one: moved as one, or split. 1: moved; 0: there is none (any
+ * more), entries may be moved; -ENOMEM
+ */
+static int move_thp(struct vma *vma, struct move *m, unsigned long addr, unsigned long end)
+{
+	struct aspace *mm = vma->mm;
+	pte_t *from = pt_find_pmd(mm, addr), *to;
+	pte_t e = from ? pte_read(from) : (pte_t){ 0 };
+	bool moved = false;
+
+	if (pte_none(e) || pt_is_table(e))
+		return 0;
+	if (!((addr | m->offset) & ~HPAGE_MASK) && end - addr >= HPAGE_SIZE) {
+		to = pt_alloc_pmd(mm, addr + m->offset);
+		if (!to)
+			return -ENOMEM;
+		rmap_lock(&m->rmap, vma->mapping, vma->anon_vma);
+		spin_lock(&mm->pt_lock);
+		moved = pmd_thp(pte_read(from)) && pte_none(pte_read(to));
+		if (moved)
+			pte_set(to, pte_get_and_clear(from));
+		spin_unlock(&mm->pt_lock);
+		rmap_unlock(&m->rmap);
+	}
+	if (!moved)
+		thp_split_addr(mm, addr);
+	return moved;
+}
+
 /* Entries of [old, old + len) of vma to new_vma at new. 0 or -ENOMEM (the rest stayed). */
 static int move_entries(struct vma *vma, unsigned long old, struct vma *new_vma, unsigned long new,
 			size_t len, unsigned long *moved)
@@ -46,11 +81,21 @@ static int move_entries(struct vma *vma, unsigned long old, struct vma *new_vma,
 	struct move m = { .offset = new - old };
 	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &m };
 	unsigned long addr = old, next;
+	int err;
 
 	for (; addr < old + len; addr = next) {
 		/* A run that crosses no table and no batch border on either side. */
 		next = min(old + len, (addr + PT_BATCH_BYTES) & ~(PT_BATCH_BYTES - 1));
 		next = min(next, ((addr + m.offset + PMD_SIZE) & ~(PMD_SIZE - 1)) - m.offset);
+		err = move_thp(vma, &m, addr, old + len);
+		if (err < 0) {
+			*moved = addr - old;
+			return err;
+		}
+		if (err) {
+			next = addr + HPAGE_SIZE;
+			continue;
+		}
 		if (!pt_find(vma->mm, addr)) {
 			next = min(old + len, (addr + PMD_SIZE) & ~(PMD_SIZE - 1));
 			continue;

@@ -12,6 +12,10 @@
  * whole range lies between them is empty.
  * Locking: entries that point to tables are set and cleared under pt_lock; tables are freed with
  * aspace->lock held for writing, after the TLB flush (processors remember upper levels, too).
+ *
+ * Deposits: for each huge page that stands in the place of a table the address space keeps an empty
+ * one (aspace->deposits), so that taking the huge page apart never has to allocate. pt_pages counts
+ * a table from its birth to its end, in the tree or deposited.
  */
 #include "arch/smp.h"
 #include "kernel/param.h"
@@ -19,6 +23,7 @@
 #include "mm/phys/page_alloc.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 #include "mm/vm/tlbgather.h"
 
 #define PT_CACHE_MAX 32
@@ -143,34 +148,99 @@ void pt_cache_init(void)
 	shrinker_register(&pt_cache_shrinker);
 }
 
-pte_t *pt_alloc_slow(struct aspace *mm, unsigned long addr)
+struct page *pt_table_alloc(void)
+{
+	return table_alloc();
+}
+
+void pt_deposit(struct aspace *mm, struct page *table)
+{
+	list_add(&table->lru, &mm->deposits);
+}
+
+struct page *pt_withdraw(struct aspace *mm)
+{
+	struct page *table = list_first_entry(&mm->deposits, struct page, lru);
+
+	ASSERT(!list_empty(&mm->deposits));
+	list_del(&table->lru);
+	return table;
+}
+
+/* The table below an empty entry, made unless somebody was faster: what the entry is then. */
+static noinline pte_t fill_entry(struct aspace *mm, pte_t *entry)
+{
+	struct page *page = table_alloc();
+	pte_t e;
+
+	if (!page)
+		return (pte_t){ 0 };
+	spin_lock(&mm->pt_lock);
+	e = pte_read(entry);
+	if (pte_none(e)) {
+		e = pte_make(page_to_pfn(page), PAGE_TABLE_USER);
+		pte_set(entry, e);
+		page = NULL;
+	}
+	spin_unlock(&mm->pt_lock);
+	if (page)
+		pt_table_free(page);
+	else
+		atomic_long_inc(&mm->pt_pages);
+	return e;
+}
+
+/* Down to the entry of that level. */
+static pte_t *alloc_to(struct aspace *mm, unsigned long addr, int lowest)
 {
 	pte_t *table = mm->arch.pgd;
 
-	for (int level = 3; level > 0; level--) {
+	for (int level = 3; level > lowest; level--) {
 		pte_t *entry = table + pt_index(addr, level), e = pte_read(entry);
 
-		if (!pte_present(e)) {
-			struct page *page = table_alloc();
-
-			if (!page)
-				return NULL;
-			spin_lock(&mm->pt_lock);
-			e = pte_read(entry);
-			if (!pte_present(e)) {
-				e = pte_make(page_to_pfn(page), PAGE_TABLE_USER);
-				pte_set(entry, e);
-				page = NULL;
-			}
-			spin_unlock(&mm->pt_lock);
-			if (page)
-				pt_table_free(page);
-			else
-				atomic_long_inc(&mm->pt_pages);
-		}
+		if (pte_none(e))
+			e = fill_entry(mm, entry);
+		if (!pt_is_table(e))
+			return NULL;
 		table = pte_table(e);
 	}
-	return table + pt_index(addr, 0);
+	return table + pt_index(addr, lowest);
+}
+
+pte_t *pt_alloc_pmd(struct aspace *mm, unsigned long addr)
+{
+	return alloc_to(mm, addr, 1);
+}
+
+pte_t *pt_alloc_slow(struct aspace *mm, unsigned long addr)
+{
+	return alloc_to(mm, addr, 0);
+}
+
+int pt_walk_huge(struct pt_walk *w, const struct pt_walk_ops *ops, pte_t *pmd, unsigned long addr,
+		 unsigned long end)
+{
+	pte_t e = pte_read(pmd);
+	int ret = PT_SPLIT;
+
+	if (pmd_moving(e)) {
+		thp_wait(w->mm, pmd);
+		return PT_AGAIN;
+	}
+	if (!pmd_thp(e)) /* a table by now */
+		return PT_AGAIN;
+	if (ops->thp) {
+		if (ops->thp_before && (ret = ops->thp_before(w, addr)))
+			return ret;
+		spin_lock(&w->mm->pt_lock);
+		ret = pmd_thp(pte_read(pmd)) ? ops->thp(w, pmd, addr, end) : PT_AGAIN;
+		spin_unlock(&w->mm->pt_lock);
+		cond_resched();
+	}
+	if (ret != PT_SPLIT)
+		return ret;
+	thp_split_addr(w->mm, addr);
+	return PT_AGAIN;
 }
 
 /*

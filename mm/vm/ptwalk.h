@@ -10,11 +10,16 @@
  * at most PT_BATCH of them, under pt_lock, and loops itself.
  *
  * What an entry can be: none; present (maybe special: zero page); PROT_NONE page; swap entry;
- * migration entry. A leaf of a higher level goes to huge(). Callbacks say which they care about
- * with the pte_*() tests.
+ * migration entry. Callbacks say which they care about with the pte_*() tests.
+ *
+ * Instead of a table there may be a huge page (a PMD, thp.h): thp() gets it under pt_lock, with the
+ * part of it that is to be walked. Who cannot treat it, or the part, has it split and gets the 512
+ * entries. One on its way is waited for; callbacks never see it.
  *
  * Locking: tables do not go away while the caller holds aspace->lock (either way), or an rmap lock
- * of a VMA that covers the range (munmap unlinks a VMA from rmap before it frees tables). Between
+ * of a VMA that covers the range (munmap unlinks a VMA from rmap before it frees tables). A huge
+ * page may go or become a table at any time, so its entry is read again under pt_lock. Splitting
+ * and waiting take the page's locks: with an rmap lock held there must be no huge page. Between
  * runs the walker lets others in.
  */
 #ifndef MM_VM_PTWALK_H
@@ -25,6 +30,11 @@
 
 #define PT_BATCH 64
 #define PT_BATCH_BYTES (PT_BATCH * PAGE_SIZE)
+
+enum {
+	PT_SPLIT = 0x10000, /* answer of thp(): split it, and walk the entries */
+	PT_AGAIN,	    /* the walker's own: look once more at the same place */
+};
 
 struct pt_walk {
 	struct aspace *mm;
@@ -39,9 +49,13 @@ struct pt_walk_ops {
 	int (*before)(struct pt_walk *w, unsigned long addr);
 	/* The entries of [addr, end), all in one table. => pt_lock held */
 	int (*ptes)(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end);
-	/* A huge leaf of level 1 or 2; NULL: passed over. => pt_lock not held */
-	int (*huge)(struct pt_walk *w, pte_t *entry, int level, unsigned long addr,
-		    unsigned long end);
+	/* As before(), where a huge page was seen; may be NULL. thp() does not always follow. */
+	int (*thp_before)(struct pt_walk *w, unsigned long addr);
+	/*
+	 * A huge page: [addr, end) is the part to be walked, *pmd its entry (pmd_thp()). 0, PT_SPLIT,
+	 * or what ends the walk; NULL: always split. => pt_lock held
+	 */
+	int (*thp)(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end);
 	/* No table below [addr, end); NULL: passed over */
 	int (*hole)(struct pt_walk *w, unsigned long addr, unsigned long end);
 };
@@ -68,6 +82,22 @@ static __always_inline void pt_skip_none(pte_t **pte, unsigned long *addr, unsig
 	*addr = a;
 }
 
+/* For walks that have nothing to do at a huge page. */
+static inline int pt_thp_pass(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end)
+{
+	return 0;
+}
+
+/* An entry above the tables that was not empty. => PT_AGAIN, 0 or what ends the walk (ptable.c) */
+int pt_walk_huge(struct pt_walk *w, const struct pt_walk_ops *ops, pte_t *pmd, unsigned long addr,
+		 unsigned long end);
+
+/* The entry leads to a table. => user tables */
+static __always_inline bool pt_is_table(pte_t e)
+{
+	return (e.v & (PTE_PRESENT | PTE_HUGE)) == PTE_PRESENT;
+}
+
 static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *ops,
 				   unsigned long start, unsigned long end)
 {
@@ -82,7 +112,7 @@ static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *
 		for (level = 3; level > 0; level--) {
 			pte_t e = pte_read(table + pt_index(addr, level));
 
-			if (unlikely(!pte_present(e) || pte_huge(e)))
+			if (unlikely(level == 1 ? !pt_is_table(e) : !pte_present(e)))
 				break;
 			table = pte_table(e);
 		}
@@ -90,10 +120,12 @@ static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *
 			pte_t *entry = table + pt_index(addr, level);
 
 			next = pt_boundary(addr, level, end);
-			if (pte_present(pte_read(entry)))
-				ret = ops->huge ? ops->huge(w, entry, level, addr, next) : 0;
-			else
+			if (pte_none(pte_read(entry)))
 				ret = ops->hole ? ops->hole(w, addr, next) : 0;
+			else
+				ret = pt_walk_huge(w, ops, entry, addr, next);
+			if (ret == PT_AGAIN)
+				continue;
 			if (ret)
 				return ret;
 			addr = next;
@@ -121,8 +153,8 @@ static __always_inline int pt_walk(struct pt_walk *w, const struct pt_walk_ops *
 }
 
 /*
- * The lowest-level entry of addr, or NULL when there is no table (or a huge leaf). => as for
- * pt_walk
+ * The lowest-level entry of addr, or NULL when there is no table (or a huge page, also one on its
+ * way). => as for pt_walk
  */
 static __always_inline pte_t *pt_find(struct aspace *mm, unsigned long addr)
 {
@@ -131,14 +163,33 @@ static __always_inline pte_t *pt_find(struct aspace *mm, unsigned long addr)
 	for (int level = 3; level > 0; level--) {
 		pte_t e = pte_read(table + pt_index(addr, level));
 
-		if (unlikely(!pte_present(e) || pte_huge(e)))
+		if (unlikely(level == 1 ? !pt_is_table(e) : !pte_present(e)))
 			return NULL;
 		table = pte_table(e);
 	}
 	return table + pt_index(addr, 0);
 }
 
-/* The same, with the missing tables made. => may sleep; NULL when out of memory */
+/* The entry of level 1 for addr: of a table, a huge page, or empty. NULL: there is none. => as above */
+static __always_inline pte_t *pt_find_pmd(struct aspace *mm, unsigned long addr)
+{
+	pte_t *table = mm->arch.pgd;
+
+	for (int level = 3; level > 1; level--) {
+		pte_t e = pte_read(table + pt_index(addr, level));
+
+		if (unlikely(!pte_present(e)))
+			return NULL;
+		table = pte_table(e);
+	}
+	return table + pt_index(addr, 1);
+}
+
+/*
+ * The same, with the missing tables made. => may sleep; NULL when out of memory (pt_alloc: or a
+ * huge page is there)
+ */
+pte_t *pt_alloc_pmd(struct aspace *mm, unsigned long addr);
 pte_t *pt_alloc_slow(struct aspace *mm, unsigned long addr);
 static __always_inline pte_t *pt_alloc(struct aspace *mm, unsigned long addr)
 {
@@ -147,7 +198,7 @@ static __always_inline pte_t *pt_alloc(struct aspace *mm, unsigned long addr)
 	for (int level = 3; level > 0; level--) {
 		pte_t e = pte_read(table + pt_index(addr, level));
 
-		if (unlikely(!pte_present(e)))
+		if (unlikely(level == 1 ? !pt_is_table(e) : !pte_present(e)))
 			return pt_alloc_slow(mm, addr);
 		table = pte_table(e);
 	}

@@ -20,6 +20,8 @@
 #ifndef MM_VM_THP_H
 #define MM_VM_THP_H
 
+#include "kernel/param.h"
+#include "mm/phys/gfp.h"
 #include "mm/phys/page.h"
 #include "mm/vm/aspace.h"
 
@@ -87,10 +89,18 @@ struct page *pt_withdraw(struct aspace *mm);
 
 /* ---- khugepaged.c, thp_show.c ---- */
 enum { THP_NEVER, THP_MADVISE, THP_ALWAYS };
-extern u32 thp_enabled; /* /sys/kernel/mm/transparent_hugepage/enabled; default madvise */
+/* /sys/kernel/mm/transparent_hugepage/enabled; default madvise */
+DECLARE_SWITCH(thp);
+#define thp_enabled switch_value(thp)
+/* By switch, VMA flags and prctl; nothing is said about borders and kind. */
+bool thp_wanted(const struct vma *vma);
 gfp_t thp_gfp(const struct vma *vma); /* by .../defrag and the VMA's flags, for faults */
+void thp_init(void);		      /* boot: threads can be made */
+/* Somebody advised huge pages: khugepaged starts, min_free_kbytes rises. => may sleep */
+void thp_advised(void);
 /* A VMA became eligible (fault fell back, madvise, mmap): khugepaged looks at mm again. => cheap, any lock of this room */
 void khugepaged_enter(struct aspace *mm, const struct vma *vma);
+void khugepaged_fork(struct aspace *child, const struct aspace *parent);
 void khugepaged_exit(struct aspace *mm); /* the last user is gone: before the VMAs go */
 /*
  * Collapses the small pages of one aligned 2 MiB now (also MADV_COLLAPSE). 0; -EAGAIN pages busy; -ENOMEM;

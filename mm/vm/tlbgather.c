@@ -18,6 +18,7 @@
 #include "mm/reclaim/lruvec.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 #include "mm/vm/tlbgather.h"
 
 void tlb_gather_init(struct tlb_gather *g, struct aspace *mm, int fullmm)
@@ -75,6 +76,12 @@ static __always_inline void run_add(struct run *r, struct page *page)
 	r->nr++;
 }
 
+static noinline void settle_huge(struct page *head)
+{
+	anon_page_counted(head, -1);
+	anon_vma_put(head->anon_vma, 1);
+}
+
 /*
  * Counters and anon_vma references of the pages nobody maps any more; then the array holds plain
  * pointers.
@@ -89,8 +96,14 @@ static void settle(struct tlb_gather *g)
 		if (!(g->pages[i] & GATHER_LAST))
 			continue;
 		g->pages[i] = (unsigned long)page;
-		if (unlikely(page_test(page, PG_mlocked)))
-			mlock_page_gone(page);
+		if (unlikely(READ_ONCE(page->flags) & (BIT(PG_mlocked) | BIT(PG_head)))) {
+			if (page_is_thp(page)) {
+				settle_huge(page);
+				continue;
+			}
+			if (page_test(page, PG_mlocked))
+				mlock_page_gone(page);
+		}
 		run_add(&run, page);
 	}
 	run_end(&run);

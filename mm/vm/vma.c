@@ -16,10 +16,13 @@
  * hooks, page numbers that continue, and the same anon_vma (or one has none yet).
  * Invariants (vma_tree_check): ordered, no overlap, list and tree agree, every gap value is right,
  * count is right.
+ * A huge page lies in one VMA: cutting through one splits it first. Borders that move in take entries
+ * out first (munmap), which does the same.
  * Locking: aspace->lock; borders also change under the rmap locks, because rmap looks at them
  * without aspace->lock.
  */
 #include "mm/vm/internal.h"
+#include "mm/vm/thp.h"
 #include "lib/string.h"
 
 static unsigned long compute_own_gap(struct vma *vma)
@@ -262,6 +265,8 @@ struct vma *vma_split(struct vma *vma, unsigned long addr)
 	ASSERT(addr > vma->start && addr < vma->end && !offset_in_page(addr));
 	if (mm->nr_vmas >= vm_max_map_count)
 		return ERR_PTR(-ENOMEM);
+	if (vma->anon_vma && !vma->mapping && (addr & ~HPAGE_MASK))
+		thp_split_across(mm, addr);
 	upper = vma_clone(vma, mm);
 	if (!upper)
 		return ERR_PTR(-ENOMEM);

@@ -11,12 +11,14 @@
  * A page in the swap cache whose last mapping goes may be mapped anew, and get another anon_vma,
  * before the gather settles its books: it is settled here, the reference to the anon_vma waits only
  * until pt_lock is free.
+ * A huge page goes as one, if all of it is in the range; else it is split first.
  * Works under aspace->lock (either way) or, for truncation, under the mapping's i_mmap_lock.
  */
 #include "mm/phys/page_alloc.h"
 #include "mm/swap/swap.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 #include "mm/vm/tlbgather.h"
 
 struct zap {
@@ -26,7 +28,15 @@ struct zap {
 	u32 nr_left;
 	struct anon_vma
 		*left[PT_BATCH]; /* of pages in the swap cache that lost their last mapping */
+	struct page *deposit;	 /* of the huge page that was just taken out */
 };
+
+static noinline void free_deposit(struct zap *z)
+{
+	pt_table_free(z->deposit);
+	atomic_long_dec(&z->g->mm->pt_pages);
+	z->deposit = NULL;
+}
 
 static void put_left(struct zap *z)
 {
@@ -105,9 +115,9 @@ static noinline void zap_absent(struct zap *z, pte_t *pte, pte_t e)
 		if (anon && z->keep_cows)
 			return;
 		pte_set(pte, (pte_t){ 0 });
-		z->g->rss[anon					? RSS_ANON
+		z->g->rss[anon				   ? RSS_ANON
 			  : page_test(page, PG_swapbacked) ? RSS_SHMEM
-								: RSS_FILE]++;
+							   : RSS_FILE]++;
 		return;
 	}
 	if (z->keep_cows)
@@ -160,7 +170,39 @@ static int zap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned 
 	return 0;
 }
 
-static const struct pt_walk_ops zap_ops = { .before = zap_before, .ptes = zap_ptes };
+static int zap_thp_before(struct pt_walk *w, unsigned long addr)
+{
+	struct zap *z = w->arg;
+
+	if (z->deposit)
+		free_deposit(z);
+	tlb_gather_room(z->g, 1);
+	return 0;
+}
+
+/* As 512 entries of one page; one flush forgets them all. */
+static int zap_thp(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end)
+{
+	struct zap *z = w->arg;
+	struct page *head = pfn_to_page(pte_pfn(pte_read(pmd)));
+
+	if (end - addr != HPAGE_SIZE)
+		return PT_SPLIT;
+	if (z->fullmm)
+		pte_set(pmd, (pte_t){ 0 });
+	else
+		pte_get_and_clear(pmd);
+	z->deposit = pt_withdraw(w->mm);
+	z->g->rss[RSS_ANON] += HPAGE_NR;
+	z->g->saw_table = true;
+	tlb_gather_range(z->g, addr, addr + PAGE_SIZE);
+	tlb_gather_page(z->g, head, atomic_add_return(-1, &head->mapcount) < 0 ? GATHER_LAST : 0);
+	return 0;
+}
+
+static const struct pt_walk_ops zap_ops = {
+	.before = zap_before, .ptes = zap_ptes, .thp_before = zap_thp_before, .thp = zap_thp
+};
 
 static void zap(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end,
 		bool keep_cows)
@@ -172,9 +214,12 @@ static void zap(struct tlb_gather *g, struct vma *vma, unsigned long start, unsi
 	z.keep_cows = keep_cows;
 	z.fullmm = g->fullmm;
 	z.nr_left = 0;
+	z.deposit = NULL;
 	w.arg = &z;
 	pt_walk(&w, &zap_ops, start, end);
 	put_left(&z);
+	if (unlikely(z.deposit))
+		free_deposit(&z);
 }
 
 void zap_range(struct tlb_gather *g, struct vma *vma, unsigned long start, unsigned long end)

@@ -50,6 +50,7 @@ bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b)
 {
 	return a == b;
 }
+void thp_split_across(struct aspace *mm, unsigned long addr) {}
 void mutex_lock(struct mutex *m) {}
 void mutex_unlock(struct mutex *m) {}
 
