@@ -10,6 +10,8 @@
  * A page that came back from swap and was not written to since still has its bytes in its slot: it
  * leaves for nothing.
  *
+ * A huge page becomes 512 small ones first: its head goes on, the others are next on the list.
+ *
  * One that turns out to be in use, or locked in memory, keeps its place; a slot that was given to
  * it in vain is free again.
  * Needs __GFP_IO only: no file system stands between a slot and its device as far as memory goes.
@@ -24,6 +26,7 @@
 #include "mm/reclaim/events.h"
 #include "mm/swap/swap.h"
 #include "mm/vm/rmap.h"
+#include "mm/vm/thp.h"
 
 /* Nobody has it, and nothing on the disk names its slot. */
 static bool nobody_has(struct page *page)
@@ -39,6 +42,12 @@ static enum swapout anon_prepare(struct page *page)
 	if (!page_test(page, PG_swapcache)) {
 		if (!page_mapped(page))
 			return SWAPOUT_KEEP; /* being freed */
+		if (unlikely(page_is_thp(page))) {
+			if (!nr_swap_pages())
+				return SWAPOUT_ACTIVATE;
+			if (split_huge_page(page, 1, false))
+				return SWAPOUT_KEEP;
+		}
 		if (swapcache_add_new(page))
 			return SWAPOUT_ACTIVATE;
 	}

@@ -74,7 +74,9 @@ static int unuse_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigne
 	return 0;
 }
 
-static const struct pt_walk_ops unuse_ops = { .before = unuse_before, .ptes = unuse_ptes };
+static const struct pt_walk_ops unuse_ops = { .before = unuse_before,
+					      .ptes = unuse_ptes,
+					      .thp = pt_thp_pass };
 
 static int unuse_aspace(struct aspace *mm, unsigned int type)
 {

@@ -14,6 +14,7 @@
 #include "mm/vm/fault.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 
 #define WALK_STEP 16
 
@@ -27,23 +28,36 @@ struct walk {
 	int last_gone;
 };
 
+/* The entry that maps the page at addr: a PMD for a huge one. NULL: none does. => pt_lock */
+static __always_inline pte_t *entry_at(struct aspace *mm, const struct page *page,
+				       unsigned long addr)
+{
+	bool huge = page_test(page, PG_head);
+	pte_t *pte = unlikely(huge) ? pt_find_pmd(mm, addr) : pt_find(mm, addr);
+	pte_t e;
+
+	if (!pte)
+		return NULL;
+	e = pte_read(pte);
+	if (unlikely(huge) ? !pmd_thp(e) : !pte_mapped(e) || pte_special(e))
+		return NULL;
+	return pte_pfn(e) == page_to_pfn(page) ? pte : NULL;
+}
+
 static int walk_vma(struct walk *w, struct vma *vma)
 {
 	unsigned long index = w->page->index, addr;
 	struct aspace *mm = vma->mm;
 	int ret = 0;
-	pte_t *pte, e;
+	pte_t *pte;
 
 	if (index < vma->pgoff || index - vma->pgoff >= vma_pages(vma))
 		return 0;
 	addr = vma->start + ((index - vma->pgoff) << PAGE_SHIFT);
 	spin_lock(&mm->pt_lock);
-	pte = pt_find(mm, addr);
-	if (pte) {
-		e = pte_read(pte);
-		if (pte_mapped(e) && !pte_special(e) && pte_pfn(e) == page_to_pfn(w->page))
-			ret = w->fn(w->page, vma, addr, pte, w->arg);
-	}
+	pte = entry_at(mm, w->page, addr);
+	if (pte)
+		ret = w->fn(w->page, vma, addr, pte, w->arg);
 	spin_unlock(&mm->pt_lock);
 	/* Not after each: who only tries the lock we hold would fail all the while. */
 	if (++w->walked % WALK_STEP == 0)
@@ -264,7 +278,8 @@ int page_swap_out_entries(struct page *page)
 	struct walk w = { .page = page, .fn = swap_out_one, .no_wait = true };
 	int ret;
 
-	ASSERT(page_test(page, PG_anon) && page_test(page, PG_swapcache));
+	ASSERT(page_test(page, PG_anon) && page_test(page, PG_swapcache) &&
+	       !page_test(page, PG_head));
 	w.arg = &w.last_gone;
 	ret = walk_anon(&w);
 	if (w.last_gone) {

@@ -43,7 +43,7 @@ unsigned long anon_vma_count(void); /* objects alive (tests) */
 /*
  * Calls fn for each entry that maps page: under that address space's pt_lock, *pte maps page now.
  * fn returns non-zero to stop; rmap_walk returns it. fn may change *pte (and then owns the
- * bookkeeping: mapcount, rss, TLB).
+ * bookkeeping: mapcount, rss, TLB). Of a huge page the entries are PMDs.
  * => page referenced and locked, so that it stays in its mapping and keeps its anon_vma; may sleep
  *    between entries
  */
