@@ -25,16 +25,19 @@ static const struct era_row {
 	/*		    2.6.37 2.6.38 3.6 3.16 4.18 */
 	{ "dirty_throttle", { 0, 0, 1, 1, 1 } }, /* the brake: the document's, the merged form */
 	{ "bdi_ramp", { 0, 0, 0, 1, 1 } },	 /* how fast a device's share of the limit grows */
-	{ "scan_rules", { LEAVE, LEAVE, 1, 2, 2 } }, /* how many pages reclaim looks at */
-	{ "pcp_batch", { 0, 0, 0, 0, 0 } },	     /* pages per trip to the buddy */
-	{ "sched_autogroup", { 0, 1, 1, 1, 1 } },    /* a session weighs as much as one thread */
-	{ "dirtyable", { 0, 0, 0, 1, 1 } },	     /* which pages count as dirtyable memory */
-	{ "kswapd_wait_iff", { 0, 0, 0, 4, 4 } },    /* how kswapd waits when it gets urgent */
-	{ "lumpy", { 1, 3, 0, 0, 0 } },		     /* neighbours of a page, for blocks */
+	{ "scan_rules", { LEAVE, LEAVE, 1, 2, 2 } },  /* how many pages reclaim looks at */
+	{ "pcp_batch", { 0, 0, 0, 0, 0 } },	      /* pages per trip to the buddy */
+	{ "sched_autogroup", { 0, 1, 1, 1, 1 } },     /* a session weighs as much as one thread */
+	{ "dirtyable", { 0, 0, 0, 1, 1 } },	      /* which pages count as dirtyable memory */
+	{ "kswapd_wait_iff", { 0, 0, 0, 4, 4 } },     /* how kswapd waits when it gets urgent */
+	{ "lumpy", { 1, 3, 0, 0, 0 } },		      /* neighbours of a page, for blocks */
 	{ "compact_free_irq", { 0, 0, 1, 2, 2 } },    /* sections of compaction's free scanner */
 	{ "compact_migrate_irq", { 0, 0, 1, 2, 2 } }, /* and of its migration scanner */
 	{ "compact_hints", { 0, 0, 0, 1, 1 } },	      /* compaction goes on where it stopped */
 	{ "kcompactd", { 0, 0, 1, 1, 1 } },	      /* compaction after kswapd (by it, in 3.x) */
+	{ "thp", { 0, 2, LEAVE, LEAVE, LEAVE } },     /* huge pages came with 2.6.38, for all */
+	{ "thp_defrag", { LEAVE, 4, LEAVE, LEAVE, LEAVE } }, /* and every fault made room */
+	{ "split_huge_irq", { LEAVE, 0, 2, 2, 2 } }, /* all small pages of one in one section */
 	{ "workingset", { 0, 0, 0, 1, 1 } },	     /* pages that come back soon start active */
 };
 

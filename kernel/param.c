@@ -268,6 +268,8 @@ int switch_store(struct quire_switch *s, const char *value)
 	if (v != s->value)
 		pr_info("switch: %s %u -> %u", s->name, s->value, v);
 	WRITE_ONCE(s->value, v);
+	if (s->changed)
+		s->changed();
 	return 0;
 }
 

@@ -59,8 +59,11 @@ const char *param_init_arg(unsigned int nr);
 struct quire_switch {
 	const char *name, *about, *document;
 	u32 value, def, min, max;
+	void (*changed)(void); /* runs after each store; may be NULL */
 };
 #define DEFINE_SWITCH(name_, default_, min_, max_, document_, about_)                              \
+	DEFINE_SWITCH_CHANGED(name_, default_, min_, max_, document_, about_, NULL)
+#define DEFINE_SWITCH_CHANGED(name_, default_, min_, max_, document_, about_, changed_)            \
 	struct quire_switch switch_##name_                                                         \
 		__attribute__((section(".switches"), aligned(8))) = { .name = #name_,              \
 								      .about = about_,             \
@@ -68,7 +71,8 @@ struct quire_switch {
 								      .value = default_,           \
 								      .def = default_,             \
 								      .min = min_,                 \
-								      .max = max_ }
+								      .max = max_,                 \
+								      .changed = changed_ }
 struct quire_switch *switch_find(const char *name); /* NULL: none of that name */
 #define DECLARE_SWITCH(name_) extern struct quire_switch switch_##name_
 #define switch_value(name_) READ_ONCE(switch_##name_.value)

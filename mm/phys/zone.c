@@ -23,6 +23,8 @@
 long min_free_kbytes;
 long lowmem_reserve_ratio[NR_ZONE_TYPES - 1] = { 256, 256, 32, 32 };
 static bool min_free_set; /* by the user: do not compute it again */
+static bool keep_blocks;  /* huge pages are in use */
+static DEFINE_SPINLOCK(marks_lock, RANK_LEAF);
 
 enum zonelist_order { ORDER_DEFAULT, ORDER_NODE, ORDER_ZONE };
 static enum zonelist_order zonelist_order;
@@ -206,14 +208,43 @@ static void set_threshold(struct zone *z, bool pressure)
 		WRITE_ONCE(pcp_block[cpu][z->seq].stat_threshold, n);
 }
 
+/* What [facts 1.2] wants at least when huge pages are in use. */
+static void raise_for_blocks(void)
+{
+	unsigned long low = 0, kbytes;
+	int populated = 0;
+
+	for (u32 i = 0; i < nr_all_zones; i++) {
+		const struct zone *z = all_zones[i];
+
+		populated += z->managed_pages != 0;
+		if (!z->is_high && z->managed_pages > z->watermark[WMARK_HIGH])
+			low += z->managed_pages - z->watermark[WMARK_HIGH];
+	}
+	kbytes = wm_thp_min_free_kbytes((unsigned long)min_free_kbytes, populated, low);
+	if (min_free_set && kbytes > (unsigned long)min_free_kbytes)
+		pr_notice("vm/min_free_kbytes: %ld -> %lu for huge pages\n", min_free_kbytes,
+			  kbytes);
+	min_free_kbytes = (long)kbytes;
+}
+
+void zones_keep_pageblocks(void)
+{
+	if (keep_blocks || xchg(&keep_blocks, true))
+		return;
+	raise_for_blocks();
+	zones_setup_marks();
+}
+
 void zones_setup_marks(void)
 {
-	static struct wm_zone wm[MAX_NODES * MAX_ZONES]; /* boot, then writers of /proc/sys only */
+	static struct wm_zone wm[MAX_NODES * MAX_ZONES]; /* under marks_lock */
 
+	spin_lock(&marks_lock);
 	for (u32 i = 0; i < nr_all_zones; i++)
 		wm[i] = (struct wm_zone){ .managed = all_zones[i]->managed_pages,
 					  .is_high = all_zones[i]->is_high };
-	if (!min_free_set)
+	if (!min_free_set && !keep_blocks)
 		min_free_kbytes = (long)wm_min_free_kbytes(wm, (int)nr_all_zones);
 	wm_set(wm, (int)nr_all_zones, (unsigned long)min_free_kbytes);
 	setup_reserves();
@@ -228,6 +259,7 @@ void zones_setup_marks(void)
 			z->managed_pages, z->watermark[WMARK_HIGH], z->lowmem_reserve);
 		set_threshold(z, z->node->pressure);
 	}
+	spin_unlock(&marks_lock);
 }
 
 void node_set_pressure(struct node *node, int pressure)

@@ -217,6 +217,11 @@ int node_distance(int a, int b);
  * (pressure), when decisions hang on them. => thread context
  */
 void node_set_pressure(struct node *node, int pressure);
+/*
+ * Huge pages are in use from now on: min_free_kbytes rises so far that every zone can keep
+ * pageblocks of each type free.
+ */
+void zones_keep_pageblocks(void);
 /* After each change under zone->lock: the counter everybody reads. It never drifts. */
 static __always_inline void zone_sync_free(struct zone *zone)
 {
