@@ -21,6 +21,7 @@
 #include "mm/kmem/vmalloc.h"
 #include "mm/phys/page_alloc.h"
 #include "mm/reclaim/reclaim.h"
+#include "mm/vm/thp.h"
 #include "sys/boot_times.h"
 #include "sys/files.h"
 #include "sys/futex.h"
@@ -86,6 +87,7 @@ void sys_init(void)
 	procinfo_init();
 	oom_hooks_init();
 	reclaim_init();
+	thp_init();
 }
 
 /* ---- the initramfs ---- */

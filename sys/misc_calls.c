@@ -251,6 +251,18 @@ static long set_comm(u64 user)
 	return 0;
 }
 
+/* Faults that are answered now end first. */
+static long set_thp_disable(unsigned long disable)
+{
+	struct aspace *mm = current->mm;
+
+	if (down_write_killable(&mm->lock))
+		return -EINTR;
+	mm->thp_disabled = disable != 0;
+	up_write(&mm->lock);
+	return 0;
+}
+
 SYSCALL(prctl)
 {
 	struct task *t = current_task();
@@ -303,6 +315,12 @@ SYSCALL(prctl)
 		return 0;
 	case 39:
 		return p->no_new_privs;
+	case 41: /* PR_SET_THP_DISABLE */
+		if (a2 || a3 || a4)
+			return -EINVAL;
+		return set_thp_disable(a1);
+	case 42: /* PR_GET_THP_DISABLE */
+		return a1 || a2 || a3 || a4 ? -EINVAL : current->mm->thp_disabled;
 	default:
 		return -EINVAL;
 	}

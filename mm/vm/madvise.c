@@ -12,6 +12,7 @@
 #include "mm/phys/page_alloc.h"
 #include "mm/swap/swap.h"
 #include "mm/vm/internal.h"
+#include "mm/vm/khugepaged.h"
 #include "mm/vm/ptwalk.h"
 
 enum {
@@ -37,12 +38,13 @@ enum {
 	MADV_POPULATE_READ,
 	MADV_POPULATE_WRITE,
 	MADV_DONTNEED_LOCKED,
+	MADV_COLLAPSE,
 };
 
 static bool advice_known(int advice)
 {
 	return (advice >= MADV_NORMAL && advice <= MADV_DONTNEED) ||
-	       (advice >= MADV_FREE && advice <= MADV_DONTNEED_LOCKED);
+	       (advice >= MADV_FREE && advice <= MADV_COLLAPSE);
 }
 
 /* The VMA's flags after the advice, or -errno; unchanged when the advice is not about flags. */
@@ -178,7 +180,10 @@ static struct vma *advise_flags(struct vma *vma, unsigned long start, unsigned l
 	if (IS_ERR(vma))
 		return vma;
 	vma->flags = flags;
-	return vma_merge(vma);
+	vma = vma_merge(vma);
+	if (advice == MADV_HUGEPAGE)
+		khugepaged_enter(vma->mm, vma);
+	return vma;
 }
 
 static int advise_range(struct aspace *mm, unsigned long start, unsigned long end, int advice)
@@ -224,6 +229,10 @@ int vm_madvise(struct aspace *mm, unsigned long addr, size_t len_in, int advice)
 		return -EINVAL;
 	if (!len)
 		return 0;
+	if (advice == MADV_COLLAPSE)
+		return thp_madvise_collapse(mm, addr, addr + len);
+	if (advice == MADV_HUGEPAGE)
+		thp_advised();
 	if (is_flag_advice(advice)) {
 		if (down_write_killable(&mm->lock))
 			return -EINTR;
