@@ -3,12 +3,14 @@
  * verify - memory under pressure, and not one wrong byte.
  *
  *	verify [-p PROCESSES] [-t THREADS] [-d DIR] [-a SIZE] [-m SIZE] [-c SIZE] [-s SIZE]
- *	       [-r ROUNDS] [-g GOAL] [-S SEED]
+ *	       [-H SIZE] [-r ROUNDS] [-g GOAL] [-G COUNTER=N]... [-n NODES] [-S SEED]
  *
  * -a private anonymous memory, -m mapped files (half of them privately), -c files read and written,
- * -s shared memory: totals, divided among the threads. -d: a directory on a disk (without it
- * no files). Every thread does ROUNDS rounds of about 64 pages; with -g it goes on until that many
- * pages were swapped in or read again after reclaim.
+ * -s shared memory: totals, divided among the threads. -H memory in huge pages, taken apart and put together.
+ * -d: a directory on a disk (without it no files). Every thread does ROUNDS rounds of about 64 pages; with -g it goes on until that many
+ * pages were swapped in or read again after reclaim, with -G until each of those counters of
+ * /proc/vmstat has grown by so much. -n: pages are sent from
+ * node to node, too.
  *
  * Every page carries owner, number, generation and checksum, and is checked at each visit. Runs in
  * pages and rounds, not in time; the order of accesses follows from the seed. Exit status 1: a
@@ -27,58 +29,90 @@ struct shared *all;
 
 static struct options {
 	unsigned processes, threads;
-	unsigned long anon, mapped, cached, shared, rounds, goal, seed;
+	unsigned long anon, mapped, cached, shared, huge, rounds, goal, seed;
 	const char *dir;
+	unsigned nodes;
 } opt = { .processes = 2, .threads = 2, .rounds = 100, .seed = 1 };
 
 static struct region common[NR_KINDS - SHARED];
 
 /* ---- the system's own figures ---- */
 
-struct figures {
-	unsigned long swapped_in, swapped_out, major, refaults, scanned;
+#define MAX_GOALS 8
+static struct counter {
+	const char *name;
+	unsigned long before, now, goal;
+	bool prefix; /* all that begin so, together */
+} counters[] = {
+	{ .name = "pswpin" },	       { .name = "pswpout" },
+	{ .name = "pgmajfault" },      { .name = "workingset_refault", .prefix = true },
+	[4 ... 3 + MAX_GOALS] = { 0 },
 };
+#define SWAPPED_IN (&counters[0])
+#define REFAULTS (&counters[3])
+static unsigned nr_counters = 4;
 
-static struct figures figures(void)
+static void read_counters(void)
 {
-	struct figures f = { 0 };
 	static char text[32768];
 
 	if (slurp("/proc/vmstat", text, sizeof(text)) < 0)
-		return f;
+		return;
+	for (unsigned i = 0; i < nr_counters; i++)
+		counters[i].now = 0;
 	for (char *save, *line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		char *value = strchr(line, ' ');
-		unsigned long n;
 
 		if (!value)
 			continue;
 		*value++ = 0;
-		n = strtoul(value, NULL, 10);
-		if (!strcmp(line, "pswpin"))
-			f.swapped_in = n;
-		else if (!strcmp(line, "pswpout"))
-			f.swapped_out = n;
-		else if (!strcmp(line, "pgmajfault"))
-			f.major = n;
-		else if (!strncmp(line, "workingset_refault", 18))
-			f.refaults += n;
+		for (unsigned i = 0; i < nr_counters; i++) {
+			struct counter *c = &counters[i];
+
+			if (c->prefix ? !strncmp(line, c->name, strlen(c->name))
+				      : !strcmp(line, c->name))
+				c->now += strtoul(value, NULL, 10);
+		}
 	}
-	return f;
 }
 
-static struct figures started;
+static unsigned long grown(const struct counter *c)
+{
+	return c->now - c->before;
+}
+
+static bool has_goal(void)
+{
+	return opt.goal || nr_counters > 4;
+}
 
 /* The first worker looks now and then whether there was enough of it. */
 static void look_at_goal(struct worker *w, unsigned long round)
 {
-	struct figures now;
-
-	if (w->number || !opt.goal || round % 16)
+	if (w->number || !has_goal() || round % 16)
 		return;
-	now = figures();
-	if (now.swapped_in - started.swapped_in + now.refaults - started.refaults >= opt.goal)
-		__atomic_store_n(&all->stop, 1, __ATOMIC_RELAXED);
+	read_counters();
+	if (grown(SWAPPED_IN) + grown(REFAULTS) < opt.goal)
+		return;
+	for (unsigned i = 4; i < nr_counters; i++)
+		if (grown(&counters[i]) < counters[i].goal)
+			return;
+	__atomic_store_n(&all->stop, 1, __ATOMIC_RELAXED);
+}
+
+static void add_goal(char *text)
+{
+	char *value = strchr(text, '=');
+
+	if (!value || nr_counters == 4 + MAX_GOALS) {
+		fprintf(stderr, "verify: -G %s: expected COUNTER=N, at most %d of them\n", text,
+			MAX_GOALS);
+		exit(2);
+	}
+	*value++ = 0;
+	counters[nr_counters].goal = number("verify", value);
+	counters[nr_counters++].name = text;
 }
 
 /* ---- one thread ---- */
@@ -134,6 +168,10 @@ static void one_round(struct worker *w)
 	}
 	if (dice % 8 == 0)
 		trick(w);
+	if (dice % 2 == 0)
+		trick_huge(w);
+	if (opt.nodes && dice % 4 == 0)
+		send_to_node(w, opt.nodes);
 }
 
 /* Everything once, in order: filled at the start, checked at the end. */
@@ -160,6 +198,7 @@ static struct worker *worker_new(unsigned process, unsigned thread)
 	w->seed = opt.seed * 1000003 + w->number;
 	w->common = common;
 	region_make(&w->own[ANON], ANON, owner, (uint32_t)(opt.anon / n), NULL);
+	region_make(&w->own[HUGE], HUGE, owner, (uint32_t)(opt.huge / n), NULL);
 	if (!opt.dir)
 		return w;
 	region_make(&w->own[PRIVATE], PRIVATE, owner, (uint32_t)(opt.mapped / 2 / n), opt.dir);
@@ -175,7 +214,7 @@ static void *work(void *arg)
 	struct worker *w = worker_new(my_process, (unsigned)(unsigned long)arg);
 
 	sweep(w, true);
-	for (unsigned long round = 0; opt.goal || round < opt.rounds; round++) {
+	for (unsigned long round = 0; has_goal() || round < opt.rounds; round++) {
 		if (__atomic_load_n(&all->stop, __ATOMIC_RELAXED))
 			break;
 		one_round(w);
@@ -224,9 +263,9 @@ static void check_common(void)
 
 static int report(void)
 {
-	struct figures now = figures();
 	unsigned long total = 0;
 
+	read_counters();
 	printf("verify: kind        checked    written\n");
 	for (int k = 0; k < NR_KINDS; k++) {
 		printf("verify: %-8s %10lu %10lu\n", kind_name[k], all->checked[k],
@@ -237,9 +276,14 @@ static int report(void)
 	       "%lu cuts, %lu holes\n",
 	       all->reread, all->forks, all->moves, all->protects, all->drops, all->cuts,
 	       all->holes);
-	printf("verify: pswpin %lu pswpout %lu pgmajfault %lu refaults %lu\n",
-	       now.swapped_in - started.swapped_in, now.swapped_out - started.swapped_out,
-	       now.major - started.major, now.refaults - started.refaults);
+	printf("verify: pswpin %lu pswpout %lu pgmajfault %lu refaults %lu\n", grown(&counters[0]),
+	       grown(&counters[1]), grown(&counters[2]), grown(REFAULTS));
+	if (opt.huge)
+		huge_report();
+	if (opt.nodes)
+		printf("verify: %lu sent to a node, %lu stayed\n", all->sent, all->stayed);
+	for (unsigned i = 4; i < nr_counters; i++)
+		printf("verify: %s %lu\n", counters[i].name, grown(&counters[i]));
 	printf("verify: %lu pages checked, %lu wrong pages, %lu wrong bytes, %lu failures\n", total,
 	       all->wrong_pages, all->wrong_bytes, all->failures);
 	return all->wrong_pages || all->failures;
@@ -249,8 +293,8 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "p:t:d:a:m:c:s:r:g:S:")) != -1) {
-		unsigned long n = c == 'd' || c == '?' ? 0 : number("verify", optarg);
+	while ((c = getopt(argc, argv, "p:t:d:a:m:c:s:H:r:g:G:n:S:")) != -1) {
+		unsigned long n = strchr("dG?", c) ? 0 : number("verify", optarg);
 
 		switch (c) {
 		case 'p':
@@ -274,11 +318,20 @@ static void parse(int argc, char **argv)
 		case 's':
 			opt.shared = n;
 			break;
+		case 'H':
+			opt.huge = n;
+			break;
 		case 'r':
 			opt.rounds = n;
 			break;
 		case 'g':
 			opt.goal = n;
+			break;
+		case 'G':
+			add_goal(optarg);
+			break;
+		case 'n':
+			opt.nodes = (unsigned)n;
 			break;
 		case 'S':
 			opt.seed = n;
@@ -288,9 +341,11 @@ static void parse(int argc, char **argv)
 		}
 	}
 	if (optind != argc || !opt.processes || !opt.threads || opt.threads > MAX_THREADS ||
-	    opt.processes > 64 || !(opt.anon | opt.mapped | opt.cached | opt.shared)) {
+	    opt.processes > 64 || opt.nodes > 8 ||
+	    !(opt.anon | opt.mapped | opt.cached | opt.shared | opt.huge)) {
 		fprintf(stderr, "usage: verify [-p PROCESSES] [-t THREADS] [-d DIR] [-a SIZE] "
-				"[-m SIZE] [-c SIZE] [-s SIZE] [-r ROUNDS] [-g GOAL] [-S SEED]\n");
+				"[-m SIZE] [-c SIZE] [-s SIZE] [-H SIZE] [-r ROUNDS] [-g GOAL] "
+				"[-G COUNTER=N]... [-n NODES] [-S SEED]\n");
 		exit(2);
 	}
 }
@@ -304,7 +359,9 @@ int main(int argc, char **argv)
 	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (all == MAP_FAILED)
 		die("verify: mmap");
-	started = figures();
+	read_counters();
+	for (unsigned i = 0; i < nr_counters; i++)
+		counters[i].before = counters[i].now;
 	make_common();
 	for (unsigned i = 0; i < opt.processes; i++) {
 		pid = fork();

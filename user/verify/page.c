@@ -129,3 +129,17 @@ bool page_check(const uint64_t *page, const struct region *r, uint32_t index, ui
 	}
 	return !wrong || page_check_part(page, r, index, generation, how, 0, PAGE);
 }
+
+bool page_check_edges(const uint64_t *page, const struct region *r, uint32_t index,
+		      uint32_t generation)
+{
+	uint64_t v = series_start(r->owner, index, generation), wrong;
+
+	if (generation)
+		wrong = (page[0] ^ (MAGIC << 32 | r->owner)) |
+			(page[1] ^ ((uint64_t)index << 32 | generation)) | (page[3] ^ v) |
+			(page[WORDS - 1] ^ (v + (WORDS - 4) * STEP));
+	else
+		wrong = page[0] | page[1] | page[3] | page[WORDS - 1];
+	return !wrong || page_check_part(page, r, index, generation, "edges", 0, PAGE);
+}

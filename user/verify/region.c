@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 
-const char *const kind_name[NR_KINDS] = { "anon",   "private", "mapped", "cached",
-					  "shared", "tmpfile", "segment" };
+const char *const kind_name[NR_KINDS] = { "anon", "private", "mapped",	"cached",
+					  "huge", "shared",  "tmpfile", "segment" };
 
 static void *must_map(size_t size, int prot, int flags, int fd)
 {
@@ -72,6 +72,8 @@ void region_make(struct region *r, enum kind kind, uint32_t owner, uint32_t page
 	unsigned char *base = NULL;
 	size_t size;
 
+	if (kind == HUGE)
+		pages = (pages + HUGE_PAGES - 1) / HUGE_PAGES * HUGE_PAGES;
 	pages = (pages + CHUNK - 1) / CHUNK * CHUNK;
 	size = pages * PAGE;
 	*r = (struct region){ .kind = kind, .owner = owner | kind, .pages = pages, .fd = -1 };
@@ -87,6 +89,8 @@ void region_make(struct region *r, enum kind kind, uint32_t owner, uint32_t page
 		fill_file(r);
 	if (kind == SEGMENT)
 		base = segment_of(size);
+	else if (kind == HUGE)
+		base = huge_map(pages);
 	else if (kind != CACHED)
 		base = must_map(size, PROT_READ | PROT_WRITE,
 				r->fd >= 0 ? (kind == PRIVATE ? MAP_PRIVATE : MAP_SHARED)

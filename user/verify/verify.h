@@ -11,7 +11,8 @@
 
 #define PAGE 4096ul
 #define WORDS (PAGE / 8)
-#define CHUNK 64u /* pages that are moved and protected together */
+#define CHUNK 64u	/* pages that are moved and protected together */
+#define HUGE_PAGES 512u /* in a huge page */
 
 /*
  * Kinds of memory. Those before SHARED belong to one thread alone, the others to all processes.
@@ -21,6 +22,7 @@ enum kind {
 	PRIVATE, /* a file of a disk, mapped privately */
 	MAPPED,	 /* the same, mapped shared */
 	CACHED,	 /* the same, by read and write */
+	HUGE,	 /* private, anonymous, in aligned places of HUGE_PAGES */
 	SHARED,	 /* anonymous, shared */
 	TMPFILE, /* a file in memory, mapped and by read and write */
 	SEGMENT, /* System V */
@@ -38,10 +40,18 @@ struct region {
 	unsigned char *page_lock; /* shared kinds: one byte per page */
 };
 
+/* What was done with huge pages. */
+struct huge_counts {
+	unsigned long cut, protected, forked, moved, dropped, paged_out, locked, peeked;
+	unsigned long asked, done; /* put together */
+};
+
 /* One for all processes, in shared memory. */
 struct shared {
 	unsigned long checked[NR_KINDS], written[NR_KINDS], reread;
 	unsigned long forks, moves, protects, drops, cuts, holes;
+	unsigned long sent, stayed; /* pages from node to node */
+	struct huge_counts huge;
 	unsigned long wrong_pages, wrong_bytes, failures;
 	int stop, ready;
 };
@@ -62,6 +72,9 @@ bool page_check_part(const uint64_t *page, const struct region *r, uint32_t inde
 		     uint32_t generation, const char *how, size_t from, size_t to);
 bool page_check(const uint64_t *page, const struct region *r, uint32_t index, uint32_t generation,
 		const char *how);
+/* Its first and last words only. */
+bool page_check_edges(const uint64_t *page, const struct region *r, uint32_t index,
+		      uint32_t generation);
 void failed(const char *what, const struct region *r, uint32_t index);
 
 /* ---- region.c ---- */
@@ -80,5 +93,16 @@ static inline uint64_t *region_page(const struct region *r, uint32_t index)
 /* ---- tricks.c ---- */
 /* Something else than reading and writing, with memory whose contents stay known. */
 void trick(struct worker *w);
+
+/* ---- huge.c ---- */
+/* Aligned memory for huge pages; pages: a multiple of HUGE_PAGES. Exits when there is none. */
+unsigned char *huge_map(uint32_t pages);
+/* Something that takes a huge page apart, or puts one together. */
+void trick_huge(struct worker *w);
+void huge_report(void);
+
+/* ---- nodes.c ---- */
+/* Some pages are asked to another node; their contents go along. */
+void send_to_node(struct worker *w, unsigned nodes);
 
 #endif
