@@ -106,7 +106,7 @@ static void changes_hands(int label)
 	race_block = 0;
 }
 
-/* Where the second look under the lock says no, nothing is added: neither frames nor restart point. */
+/* Where the second look under the lock says no, nothing is added: frames or restart point. */
 static void one_race(u32 value)
 {
 	unsigned long last = free_scan_start(END), lost, nr_free;
@@ -377,7 +377,7 @@ HOST_TEST(scan_waits_for_those_isolated)
 	CHECK_EQ(waits, 1);
 }
 
-/* A huge page is passed as a whole, one that is half there (its order not yet written) frame by frame. */
+/* A huge page is passed as a whole, one whose order is not yet written frame by frame. */
 HOST_TEST(scan_passes_huge_pages)
 {
 	for (u32 value = 0; value <= 2; value++) {
@@ -417,7 +417,7 @@ static struct zonelist *list_of_one(void)
 	return &zl;
 }
 
-/* Where every second frame is the kernel's no block can be made: 1, 3, 7, ... 63 attempts are left out. */
+/* Every second frame is the kernel's, no block can be made: 1, 3, 7, ... 63 attempts left out. */
 static char hopeless(unsigned long pfn)
 {
 	return pfn % 2 ? 'k' : pfn % 4 ? '.' : 'p';
