@@ -119,7 +119,7 @@ static void visit_all(struct split *s, enum step step)
 				cond_resched();
 }
 
-/* The point of no return. false: somebody else has it */
+/* The point of no return. false: somebody else has it, or nobody any more */
 static bool behead(struct split *s, int refs)
 {
 	struct page *head = s->head;
@@ -129,7 +129,7 @@ static bool behead(struct split *s, int refs)
 
 	refs += s->pmds;
 	spin_lock_irqsave_l(&zone->lru_lock, flags, "split_huge");
-	alone = page_mapcount(head) == s->pmds && page_ref_freeze(head, refs);
+	alone = s->pmds && page_mapcount(head) == s->pmds && page_ref_freeze(head, refs);
 	if (alone) {
 		if (page_test(head, PG_lru))
 			lruvec_count_locked(page_lruvec(head), page_lru_list(head),
