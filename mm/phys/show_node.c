@@ -85,6 +85,7 @@ static int meminfo_show(struct seq *seq)
 	seq_printf(seq, "VmallocTotal:   %8lu kB\n", (VMALLOC_END - VMALLOC_START + 1) >> 10);
 	line(seq, "VmallocUsed:", G(VMALLOC) + G(KERNEL_STACK));
 	line(seq, "VmallocChunk:", 0);
+	line(seq, "AnonHugePages:", G(ANON_THPS) * PAGEBLOCK_PAGES);
 	return 0;
 }
 SHOW("/proc/meminfo", 0444, meminfo_show, NULL);
@@ -137,6 +138,7 @@ static int node_meminfo_show(struct seq *seq)
 	node_line(seq, "Slab:", N(SLAB_RECLAIMABLE) + N(SLAB_UNRECLAIMABLE));
 	node_line(seq, "SReclaimable:", N(SLAB_RECLAIMABLE));
 	node_line(seq, "SUnreclaim:", N(SLAB_UNRECLAIMABLE));
+	node_line(seq, "AnonHugePages:", N(ANON_THPS) * PAGEBLOCK_PAGES);
 	seq_printf(seq, "Node %ld HugePages_Total: %5u\n", seq->index, 0u);
 	seq_printf(seq, "Node %ld HugePages_Free:  %5u\n", seq->index, 0u);
 	seq_printf(seq, "Node %ld HugePages_Surp:  %5u\n", seq->index, 0u);

@@ -23,7 +23,8 @@
 long min_free_kbytes;
 long lowmem_reserve_ratio[NR_ZONE_TYPES - 1] = { 256, 256, 32, 32 };
 static bool min_free_set; /* by the user: do not compute it again */
-static bool keep_blocks;  /* huge pages are in use */
+static long min_free_user;
+static bool keep_blocks; /* huge pages are in use */
 static DEFINE_SPINLOCK(marks_lock, RANK_LEAF);
 
 enum zonelist_order { ORDER_DEFAULT, ORDER_NODE, ORDER_ZONE };
@@ -208,45 +209,55 @@ static void set_threshold(struct zone *z, bool pressure)
 		WRITE_ONCE(pcp_block[cpu][z->seq].stat_threshold, n);
 }
 
-/* What [facts 1.2] wants at least when huge pages are in use. */
-static void raise_for_blocks(void)
+/* What [facts 1.2] wants at least when huge pages are in use. => the marks of kbytes are in wm */
+static unsigned long kbytes_for_blocks(const struct wm_zone *wm, unsigned long kbytes)
 {
-	unsigned long low = 0, kbytes;
+	unsigned long low = 0;
 	int populated = 0;
 
 	for (u32 i = 0; i < nr_all_zones; i++) {
-		const struct zone *z = all_zones[i];
-
-		populated += z->managed_pages != 0;
-		if (!z->is_high && z->managed_pages > z->watermark[WMARK_HIGH])
-			low += z->managed_pages - z->watermark[WMARK_HIGH];
+		populated += wm[i].managed != 0;
+		if (!wm[i].is_high && wm[i].managed > wm[i].mark[WMARK_HIGH])
+			low += wm[i].managed - wm[i].mark[WMARK_HIGH];
 	}
-	kbytes = wm_thp_min_free_kbytes((unsigned long)min_free_kbytes, populated, low);
-	if (min_free_set && kbytes > (unsigned long)min_free_kbytes)
-		pr_notice("vm/min_free_kbytes: %ld -> %lu for huge pages\n", min_free_kbytes,
-			  kbytes);
-	min_free_kbytes = (long)kbytes;
+	return wm_thp_min_free_kbytes(kbytes, populated, low);
 }
 
 void zones_keep_pageblocks(void)
 {
+	long before = min_free_kbytes;
+
 	if (keep_blocks || xchg(&keep_blocks, true))
 		return;
-	raise_for_blocks();
 	zones_setup_marks();
+	if (min_free_set && min_free_kbytes > before)
+		pr_notice("vm/min_free_kbytes: %ld -> %ld for huge pages\n", before,
+			  min_free_kbytes);
+}
+
+void zones_forget_pageblocks(void)
+{
+	if (keep_blocks && xchg(&keep_blocks, false))
+		zones_setup_marks();
 }
 
 void zones_setup_marks(void)
 {
 	static struct wm_zone wm[MAX_NODES * MAX_ZONES]; /* under marks_lock */
+	unsigned long kbytes;
 
 	spin_lock(&marks_lock);
 	for (u32 i = 0; i < nr_all_zones; i++)
 		wm[i] = (struct wm_zone){ .managed = all_zones[i]->managed_pages,
 					  .is_high = all_zones[i]->is_high };
-	if (!min_free_set && !keep_blocks)
-		min_free_kbytes = (long)wm_min_free_kbytes(wm, (int)nr_all_zones);
-	wm_set(wm, (int)nr_all_zones, (unsigned long)min_free_kbytes);
+	kbytes = min_free_set ? (unsigned long)min_free_user
+			      : wm_min_free_kbytes(wm, (int)nr_all_zones);
+	wm_set(wm, (int)nr_all_zones, kbytes);
+	if (keep_blocks) {
+		kbytes = kbytes_for_blocks(wm, kbytes);
+		wm_set(wm, (int)nr_all_zones, kbytes);
+	}
+	min_free_kbytes = (long)kbytes;
 	setup_reserves();
 	for (u32 i = 0; i < nr_all_zones; i++) {
 		struct zone *z = all_zones[i];
@@ -280,6 +291,8 @@ static void min_free_changed(void)
 		min_free_kbytes = most;
 	}
 	min_free_set = true;
+	min_free_user = min_free_kbytes;
+	keep_blocks = false; /* his word holds until huge pages are turned on again */
 	zones_setup_marks();
 }
 TUNABLE("vm/min_free_kbytes", min_free_kbytes, 0, 1l << 32, min_free_changed);

@@ -222,6 +222,7 @@ void node_set_pressure(struct node *node, int pressure);
  * pageblocks of each type free.
  */
 void zones_keep_pageblocks(void);
+void zones_forget_pageblocks(void); /* and no longer */
 /* After each change under zone->lock: the counter everybody reads. It never drifts. */
 static __always_inline void zone_sync_free(struct zone *zone)
 {

@@ -55,8 +55,12 @@ static void in_use(void)
 
 static void enabled_changed(void)
 {
-	if (!ready || thp_enabled == THP_NEVER)
+	if (!ready)
 		return;
+	if (thp_enabled == THP_NEVER) {
+		zones_forget_pageblocks();
+		return;
+	}
 	if (thp_enabled == THP_ALWAYS)
 		in_use();
 	khugepaged_all();

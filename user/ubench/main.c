@@ -353,6 +353,12 @@ static void run(const struct bench *b, int csv)
 	if (b->net == NET_COPY)
 		row(b->name, "_net", each > 512 ? each - 512 : 0, r.count,
 		    "the same, 512 for copying taken off", csv);
+	if (b->net == NET_CLEAR_HUGE)
+		row(b->name, "_net", each > 512 * 512 ? each - 512 * 512 : 0, r.count,
+		    "the same, 262144 for clearing taken off", csv);
+	if (b->net == NET_COPY_HUGE)
+		row(b->name, "_net", each > 512 * 512 ? each - 512 * 512 : 0, r.count,
+		    "the same, 262144 for copying taken off", csv);
 }
 
 static int chosen(const char *name, int argc, char **argv, int first)
@@ -370,6 +376,11 @@ static void run_chosen(const struct bench *b)
 {
 	if (chosen(b->name, chosen_nr, chosen_args, 0))
 		run(b, as_csv);
+}
+
+static void run_always(const struct bench *b)
+{
+	run(b, as_csv);
 }
 
 /* A first pass over a region, so that the timed one finds page tables and lists as in use. */
@@ -432,6 +443,9 @@ int main(int argc, char **argv)
 	if (disk_dir)
 		disk_done();
 	chosen_args = argv + first, chosen_nr = argc - first, as_csv = csv;
+	if (chosen("thp_fault", argc, argv, first) || chosen("thp_split", argc, argv, first) ||
+	    chosen("thp_collapse", argc, argv, first) || chosen("thp_munmap", argc, argv, first))
+		huge_rows(run_always); /* each needs what the one before left */
 	if (with_reclaim)
 		reclaim_rows(run_chosen);
 	ticks = tsc() - t0;
