@@ -24,10 +24,11 @@ class Claim:
     metric: str
     kind: str               # within | factor | same | law
     band: tuple = ()        # within: (low, high), None is open; factor: (at least,); same: (tolerance,)
-    side: int = 1           # within: of which side
-    want: str = ""          # up | down: where side 1 should lie compared with side 0
+    side: int = 1           # within: of which side; the others: the later of the two compared
+    want: str = ""          # up | down: where the later side should lie compared with the earlier
     unit: str = ""
     explain: list = field(default_factory=list)     # metrics that say why
+    base: int = 0           # the earlier of the two sides compared
 
 
 @dataclass
@@ -61,7 +62,7 @@ def show(value, unit=""):
 
 
 def moved(before, after, want):
-    """Did the figure move from side 0 to side 1 as wanted, and is that real?"""
+    """Did the figure move from one side to the other as wanted, and is that real?"""
     if not before or not after or not want:
         return False
     up = stats.mean(after) > stats.mean(before)
@@ -91,19 +92,20 @@ def judge_within(claim, figures):
     rule = band_text(claim.band, claim.unit)
     if inside(value, claim.band):
         return Verdict(claim, REPRODUCED, show(value, claim.unit), rule)
-    other = values(figures, claim.part, 0 if claim.side else 1, claim.metric)
-    pair = (other, got) if claim.side else (got, other)
+    after = claim.side != claim.base
+    other = values(figures, claim.part, claim.base if after else 1, claim.metric)
+    pair = (other, got) if after else (got, other)
     if moved(*pair, claim.want):
         return Verdict(claim, DIRECTION, show(value, claim.unit), f"{rule}; moved {claim.want}")
     return Verdict(claim, NOT, show(value, claim.unit), rule)
 
 
 def judge_factor(claim, figures):
-    """side 0 / side 1 at least band[0] (want down), or side 1 / side 0 (want up)."""
-    a = values(figures, claim.part, 0, claim.metric)
-    b = values(figures, claim.part, 1, claim.metric)
+    """Earlier / later side at least band[0] (want down), or the other way round (want up)."""
+    a = values(figures, claim.part, claim.base, claim.metric)
+    b = values(figures, claim.part, claim.side, claim.metric)
     if not a or not b:
-        return Verdict(claim, NO_DATA, "-", "needs sides 0 and 1")
+        return Verdict(claim, NO_DATA, "-", f"needs sides {claim.base} and {claim.side}")
     high, low = (a, b) if claim.want == "down" else (b, a)
     ratio = stats.mean(high) / stats.mean(low) if stats.mean(low) else float("inf")
     text = f"{show(stats.mean(a), claim.unit)} to {show(stats.mean(b), claim.unit)}, factor {ratio:.2f}"
@@ -116,10 +118,10 @@ def judge_factor(claim, figures):
 
 
 def judge_same(claim, figures):
-    a = values(figures, claim.part, 0, claim.metric)
-    b = values(figures, claim.part, 1, claim.metric)
+    a = values(figures, claim.part, claim.base, claim.metric)
+    b = values(figures, claim.part, claim.side, claim.metric)
     if not a or not b:
-        return Verdict(claim, NO_DATA, "-", "needs sides 0 and 1")
+        return Verdict(claim, NO_DATA, "-", f"needs sides {claim.base} and {claim.side}")
     change = (stats.mean(b) - stats.mean(a)) / stats.mean(a) if stats.mean(a) else 0.0
     text = f"{show(stats.mean(a), claim.unit)} to {show(stats.mean(b), claim.unit)}, {change:+.1%}"
     rule = f"within {claim.band[0]:.0%}"
@@ -127,11 +129,11 @@ def judge_same(claim, figures):
 
 
 def judge_change(claim, figures):
-    """Relative change from side 0 to side 1 inside band (fractions)."""
-    a = values(figures, claim.part, 0, claim.metric)
-    b = values(figures, claim.part, 1, claim.metric)
+    """Relative change from the earlier side to the later inside band (fractions)."""
+    a = values(figures, claim.part, claim.base, claim.metric)
+    b = values(figures, claim.part, claim.side, claim.metric)
     if not a or not b or not stats.mean(a):
-        return Verdict(claim, NO_DATA, "-", "needs sides 0 and 1")
+        return Verdict(claim, NO_DATA, "-", f"needs sides {claim.base} and {claim.side}")
     change = (stats.mean(b) - stats.mean(a)) / stats.mean(a)
     text = f"{show(stats.mean(a), claim.unit)} to {show(stats.mean(b), claim.unit)}, {change:+.1%}"
     rule = f"{claim.band[0]:+.0%} to {claim.band[1]:+.0%}"

@@ -25,7 +25,9 @@ class Job:
     words: dict = field(default_factory=dict)   # name=value of `lab run`
     mem: str = "4G"
     cpus: int = 1
+    nodes: int = 1
     append: str = ""
+    tracer: str = "nop"     # measuring costs: only where it is what is measured
     twin: str = ""          # a second run of the same side and seed: must give the same bytes
 
     @property
@@ -57,9 +59,9 @@ def abba(sides, seeds):
 
 def boot(document, job, opt):
     log = os.path.join(opt.out, job.name + ".log")
-    m = qq.Machine(kernel=opt.kernel, initrd=opt.initrd, nodes=1, cpus=job.cpus, mem=job.mem,
+    m = qq.Machine(kernel=opt.kernel, initrd=opt.initrd, nodes=job.nodes, cpus=job.cpus, mem=job.mem,
                    clock="virtual", serial=f"file:{log}",
-                   append=f'loglevel=4 seed={job.seed} {job.append} tracer=nop '
+                   append=f'loglevel=4 seed={job.seed} {job.append} tracer={job.tracer} '
                           f'autorun="{command(document, job)}"')
     started = time.time()
     status = qq.run(m, timeout=opt.timeout, stdout=subprocess.DEVNULL)

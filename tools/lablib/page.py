@@ -44,7 +44,9 @@ svg .line{fill:none;stroke-width:1.7;stroke-linejoin:round}svg .bar{opacity:.72}
 svg .s0{stroke:var(--s0)}svg .s1{stroke:var(--s1)}svg .s2{stroke:var(--s2)}svg .s3{stroke:var(--s3)}
 svg .bar.s0,svg .dot.s0{fill:var(--s0);stroke:none}svg .bar.s1,svg .dot.s1{fill:var(--s1);stroke:none}
 svg .bar.s2,svg .dot.s2{fill:var(--s2);stroke:none}svg .dot.s3{fill:var(--s3);stroke:none}
-svg .line.s3{stroke-dasharray:5 3}
+svg .line.s3{stroke-dasharray:5 3}svg .line.solid{stroke-dasharray:none}
+svg .steps{fill-opacity:.13;stroke-width:1.4;stroke-linejoin:round}svg .steps.s0{fill:var(--s0)}
+svg .steps.s1{fill:var(--s1)}svg .steps.s2{fill:var(--s2)}svg .steps.s3{fill:var(--s3)}
 .k0{background:var(--s0)}.k1{background:var(--s1)}.k2{background:var(--s2)}.k3{background:var(--s3)}
 details{margin:.5rem 0}summary{cursor:pointer;color:var(--soft)}
 pre{font:12px/1.45 ui-monospace,"DejaVu Sans Mono",monospace;white-space:pre-wrap;overflow-wrap:anywhere;
@@ -63,7 +65,7 @@ def esc(text):
 def legend(doc, which, more=()):
     names = [(s, f"{s}: {doc.SIDES.get(s, '')}") for s in which] + list(more)
     return '<div class="legend">' + "".join(
-        f'<span><span class="key k{s}"></span>side {esc(n)}</span>' if isinstance(s, int) and s < 3 else
+        f'<span><span class="key k{s}"></span>side {esc(n)}</span>' if isinstance(s, int) else
         f'<span><span class="key k{s}"></span>{esc(n)}</span>' for s, n in names) + "</div>"
 
 
@@ -81,7 +83,7 @@ def score(verdicts, twins):
 
 def claims_table(verdicts, figures):
     out = ['<div class="wide"><table><thead><tr><th>verdict</th><th>the document</th><th>published</th>'
-           "<th>measured here</th><th>counters, side 0 | 1</th></tr></thead><tbody>"]
+           "<th>measured here</th><th>counters, before | after</th></tr></thead><tbody>"]
     for v in verdicts:
         why = "<br>".join(esc(x) for x in report.explain(v.claim, figures))
         out.append(f'<tr><td class="v {CSS[v.verdict]}">{v.verdict}</td><td>{esc(v.claim.says)}'
@@ -260,6 +262,8 @@ def render(doc, ident, figures, verdicts, results, conditions):
            f'<p class="soft">{esc(doc.SUBTITLE)}</p>', score(verdicts, report.twins(results)),
            "<h2>What the document says, and what was seen</h2>", claims_table(verdicts, figures),
            f'<p class="soft">{esc(doc.NOTES)}</p>']
+    if hasattr(doc, "sections"):
+        out += doc.sections(results, figures)
     for part in report.parts(figures):
         if part not in law:
             n = max(len(figures[part, s]) for s in report.sides(figures, part))

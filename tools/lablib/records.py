@@ -30,6 +30,15 @@ class Run:
     series: list = field(default_factory=list)      # one dict per sample
     mapzones: list = field(default_factory=list)    # the memory map: its zones,
     maps: list = field(default_factory=list)        # and what changed, {"t": s, "b": "block:code,..."}
+    fragment: dict = field(default_factory=dict)    # 002: how memory was prepared,
+    load: dict = field(default_factory=dict)        # what the programs did,
+    sampled: dict = field(default_factory=dict)     # the head of the tracer's report,
+    events: list = field(default_factory=list)      # its lines,
+    sites: list = field(default_factory=list)       # every site's statistics,
+    stacks: list = field(default_factory=list)      # who did the worst,
+    walk: dict = field(default_factory=dict)        # compaction's longest way of either scanner
+    step: dict = field(default_factory=dict)
+    runs: dict = field(default_factory=dict)        # and the time its runs took
     unknown: list = field(default_factory=list)
 
     @property
@@ -41,7 +50,13 @@ class Run:
 
 
 NOTES = ("key", "switch", "tunable")
-MANY = ("run", "machine", "total", "delta", "last", "end")
+MANY = ("run", "machine", "total", "delta", "last", "end", "fragment", "load", "sampled", "walk", "step", "runs")
+LISTS = {"event": "events", "site": "sites", "stack": "stacks"}
+
+
+def site_hist(text):
+    """"5:12,6:3" as {5: 12, 6: 3}: so many sections of 2^k to 2^(k+1)-1."""
+    return {int(k): int(n) for k, n in (x.split(":") for x in str(text).split(",") if x)}
 
 
 def pairs(text):
@@ -72,6 +87,8 @@ def parse(text):
             run.maps.append({"t": float(p["t"]), "b": p["b"]})
         elif kind == "mapzone":
             run.mapzones.append({k: number(v) for k, v in pairs(rest).items()})
+        elif kind in LISTS:
+            getattr(run, LISTS[kind]).append({k: number(v) for k, v in pairs(rest).items()})
         elif kind == "series":
             run.series.append({k: number(v) for k, v in pairs(rest).items()})
         else:

@@ -63,15 +63,20 @@ def part_name(doc, part):
     return f"{part[len(stem):]} writers" if stem in doc.PARTS else part
 
 
+def pair(claim):
+    """The two sides that a claim is about."""
+    return (claim.base, claim.side if claim.side != claim.base else 1)
+
+
 def explain(claim, figures):
     """The counters behind a verdict: "calls_s 9 800, 912"."""
     out = []
     for metric in claim.explain:
         cells = []
-        for side in (0, 1):
+        for side in pair(claim):
             got = [f[metric] for f in figures.get((claim.part, side), []) if f.get(metric) is not None]
             cells.append(show(stats.mean(got)) if got else "-")
-        if cells != ["-", "-"]:
+        if set(cells) != {"-"}:
             out.append(f"{metric} {' | '.join(cells)}")
     return out
 
@@ -114,6 +119,8 @@ def text(doc, figures, verdicts, results):
         out += ["The law, by number of writers", text_table(lines), ""]
     for title, lines in layouts(doc, figures):
         out += [title, text_table(lines), ""]
+    if hasattr(doc, "texts"):
+        out += doc.texts(results)
     out.append("What the document says, and what was seen")
     for v in verdicts:
         out.append(f"  {v.verdict:15} {v.claim.key:11} {v.claim.says} ({v.claim.published})")
@@ -121,7 +128,7 @@ def text(doc, figures, verdicts, results):
                              subsequent_indent=" " * 30)
         if v.verdict != "reproduced":
             why = "; ".join(explain(v.claim, figures))
-            out += textwrap.wrap("sides 0 | 1: " + why, 100, initial_indent=" " * 30,
+            out += textwrap.wrap("sides {} | {}: ".format(*pair(v.claim)) + why, 100, initial_indent=" " * 30,
                                  subsequent_indent=" " * 30) if why else []
     for name, same in twins(results):
         out.append(f"  {'same bytes' if same else 'DIFFERENT':15} {name} run twice")

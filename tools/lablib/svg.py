@@ -132,3 +132,49 @@ def histogram(title, hists, width, top, xlabel, marks=()):
                     f'y2="{H - BOTTOM}"/><text class="tick" x="{x.at(where) + 3:.1f}" y="{TOP + 9}">'
                     f'{esc(text)}</text>')
     return frame(title, x, y, xlabel, "share, %", body, f"{title}: " + ", ".join(n for _, n, _ in data))
+
+
+def sections(title, hists, bound):
+    """hists: [(css class, name, {k: sections of 2^k .. 2^(k+1)-1})] as steps on logarithmic axes; bound: a rule."""
+    every = [k for _, _, h in hists for k in h]
+    low, high = max(min(every) - 1, 0), max(max(every) + 2, 13)
+    x = Axis(2 ** low, 2 ** high, LEFT + 4, W - RIGHT - 6, 10)
+    y = Axis(0.7, max(n for _, _, h in hists for n in h.values()) * 1.4, H - BOTTOM, TOP, 10)
+    body = []
+    for css, name, h in hists:
+        points = [(x.at(2 ** min(h)), H - BOTTOM)]
+        for k in range(min(h), max(h) + 1):
+            up = y.at(h[k]) if h.get(k) else H - BOTTOM
+            points += [(x.at(2 ** k), up), (x.at(2 ** (k + 1)), up)]
+        points.append((x.at(2 ** (max(h) + 1)), H - BOTTOM))
+        told = ", ".join(f"{n} of {2 ** k}.." for k, n in sorted(h.items())[-3:])
+        body.append(f'<polygon class="steps {css}" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}">'
+                    f"<title>{esc(name)}: {told}</title></polygon>")
+    body.append(f'<line class="rule" x1="{x.at(bound):.1f}" x2="{x.at(bound):.1f}" y1="{TOP}" y2="{H - BOTTOM}"/>')
+    return frame(title, x, y, "instructions with interrupts off", "sections", body, title)
+
+
+def dots(title, rows, marks):
+    """rows: [(name, {side: value})], a line each, a dot a side, on one logarithmic axis; marks: [(x, text)]."""
+    width, line, left = 920, 19, 150
+    height = TOP + 12 + line * len(rows) + BOTTOM
+    values = [v for _, sides in rows for v in sides.values() if v] + [m for m, _ in marks]
+    x = Axis(min(values) * 0.8, max(values) * 1.25, left, width - 20, 10)
+    bottom = height - BOTTOM
+    out = [f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{esc(title)}">',
+           f'<text class="title" x="{left}" y="14">{esc(title)}</text>']
+    for v in x.marks():
+        out.append(f'<line class="grid" x1="{x.at(v):.1f}" x2="{x.at(v):.1f}" y1="{TOP}" y2="{bottom}"/>'
+                   f'<text class="tick" x="{x.at(v):.1f}" y="{bottom + 14}" text-anchor="middle">{compact(v)}</text>')
+    for value, text in marks:
+        out.append(f'<line class="rule" x1="{x.at(value):.1f}" x2="{x.at(value):.1f}" y1="{TOP}" y2="{bottom}"/>'
+                   f'<text class="tick" x="{x.at(value):.1f}" y="{bottom + 28}" text-anchor="middle">{esc(text)}</text>')
+    for i, (name, sides) in enumerate(rows):
+        at = TOP + 14 + i * line
+        ends = [x.at(v) for v in sides.values()]
+        out.append(f'<text x="{left - 8}" y="{at + 4}" text-anchor="end">{esc(name)}</text>'
+                   f'<line class="mark" x1="{min(ends):.1f}" x2="{max(ends):.1f}" y1="{at}" y2="{at}"/>')
+        for side, value in sorted(sides.items()):
+            out.append(f'<circle class="dot s{side}" cx="{x.at(value):.1f}" cy="{at}" r="{5.5 - side * 0.9:.1f}">'
+                       f"<title>{esc(name)}, side {side}: {value}</title></circle>")
+    return "\n".join(out + ["</svg>"])
