@@ -10,7 +10,6 @@
 #define _GNU_SOURCE
 #include "verify.h"
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 #ifndef MADV_PAGEOUT
@@ -104,8 +103,10 @@ static void cut_out(struct worker *w, struct region *r, uint32_t h)
 	uint32_t first, n = part(w, &first);
 	unsigned char *at = place_of(r, h) + first * PAGE;
 
+	pthread_mutex_lock(&map_lock);
 	if (munmap(at, n * PAGE) || !map_at(at, n * PAGE))
 		failed("unmapping a part", r, h * HUGE_PAGES + first);
+	pthread_mutex_unlock(&map_lock);
 	forgotten(r, h * HUGE_PAGES + first, n);
 	count(huge.cut, 1);
 }
@@ -158,28 +159,51 @@ static bool move_to(unsigned char *from, unsigned char *to, size_t size)
 	return mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
 }
 
-/* To another aligned place; or a part of it away and back. */
-static void move_it(struct worker *w, struct region *r, uint32_t h)
+/* It has come to consist of many mappings, which can neither be moved nor put together: begin anew. */
+static void renew(struct worker *w, struct region *r, uint32_t h)
+{
+	if (!map_at(place_of(r, h), PLACE))
+		failed("mmap", r, h * HUGE_PAGES);
+	forgotten(r, h * HUGE_PAGES, HUGE_PAGES);
+	for (uint32_t i = 0; i < HUGE_PAGES; i += 2)
+		region_write(w, r, h * HUGE_PAGES + i);
+}
+
+/* To another aligned place; or a part of it away and back. => map_lock; false: more than one mapping */
+static bool move_pages(struct worker *w, struct region *r, uint32_t h)
 {
 	unsigned char *at = place_of(r, h), *to = reserve(1);
 	uint32_t first, n = part(w, &first);
+	bool whole = n == HUGE_PAGES || below(w, 2);
 
-	if (!to) {
-		failed("mmap", r, h * HUGE_PAGES);
-		return;
-	}
-	if (n == HUGE_PAGES || below(w, 2)) {
-		if (!move_to(at, to, PLACE))
+	if (!to || !move_to(whole ? at : at + first * PAGE, to, whole ? PLACE : n * PAGE)) {
+		if (!to || errno != EFAULT)
 			failed("mremap", r, h * HUGE_PAGES);
+		if (to)
+			munmap(to, PLACE);
+		return false;
+	}
+	if (whole) {
 		for (uint32_t i = 0; i < CHUNKS; i++)
 			r->chunk[h * CHUNKS + i] = to + i * CHUNK * PAGE;
-	} else {
-		if (!move_to(at + first * PAGE, to, n * PAGE) ||
-		    !move_to(to, at + first * PAGE, n * PAGE))
-			failed("mremap", r, h * HUGE_PAGES + first);
-		munmap(to, PLACE);
+		return true;
 	}
-	count(huge.moved, 1);
+	if (!move_to(to, at + first * PAGE, n * PAGE))
+		failed("mremap back", r, h * HUGE_PAGES + first);
+	munmap(to, PLACE);
+	return true;
+}
+
+static void move_it(struct worker *w, struct region *r, uint32_t h)
+{
+	pthread_mutex_lock(&map_lock);
+	if (move_pages(w, r, h)) {
+		count(huge.moved, 1);
+	} else {
+		renew(w, r, h);
+		count(huge.renewed, 1);
+	}
+	pthread_mutex_unlock(&map_lock);
 }
 
 static void let_go(struct worker *w, struct region *r, uint32_t h)
@@ -220,16 +244,29 @@ static void lock_it(struct worker *w, struct region *r, uint32_t h)
 	count(huge.locked, 1);
 }
 
-/* The kernel takes hold of one page of it by its address. */
+/* The kernel takes hold of one page of it by its address: it goes to a disk and comes back as it is. */
 static void peek(struct worker *w, struct region *r, uint32_t h)
 {
 	uint32_t i = h * HUGE_PAGES + below(w, HUGE_PAGES);
-	struct iovec to = { w->buffer, PAGE }, from = { region_page(r, i), PAGE };
+	char path[200];
 
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)PAGE)
-		failed("process_vm_readv", r, i);
+	if (!w->dir)
+		return;
+	if (!w->bounce) {
+		pthread_mutex_lock(&map_lock);
+		w->bounce = aligned_alloc(PAGE, PAGE);
+		snprintf(path, sizeof(path), "%s/verify-%x-direct", w->dir, r->owner);
+		w->direct = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_DIRECT, 0600);
+		unlink(path);
+		if (!w->bounce || w->direct < 0)
+			die("verify: a file without cache");
+		pthread_mutex_unlock(&map_lock);
+	}
+	if (pwrite(w->direct, region_page(r, i), PAGE, 0) != (ssize_t)PAGE ||
+	    pread(w->direct, w->bounce, PAGE, 0) != (ssize_t)PAGE)
+		failed("direct write and read", r, i);
 	else
-		page_check(w->buffer, r, i, r->generation[i], "read of memory");
+		page_check(w->bounce, r, i, r->generation[i], "sent to a disk");
 	count(huge.peeked, 1);
 }
 
@@ -266,8 +303,9 @@ void huge_report(void)
 {
 	const struct huge_counts *c = &all->huge;
 
-	printf("verify: huge: %lu cut, %lu protected, %lu forked, %lu moved, %lu let go, %lu paged "
-	       "out, %lu locked, %lu looked into; %lu of %lu put together\n",
-	       c->cut, c->protected, c->forked, c->moved, c->dropped, c->paged_out, c->locked,
-	       c->peeked, c->done, c->asked);
+	printf("verify: huge: %lu cut, %lu protected, %lu forked, %lu moved, %lu made anew, %lu "
+	       "let go, %lu paged "
+	       "out, %lu locked, %lu sent to a disk; %lu of %lu put together\n",
+	       c->cut, c->protected, c->forked, c->moved, c->renewed, c->dropped, c->paged_out,
+	       c->locked, c->peeked, c->done, c->asked);
 }

@@ -18,7 +18,6 @@
  */
 #define _GNU_SOURCE
 #include "verify.h"
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -26,6 +25,7 @@
 #define RUN 64u
 
 struct shared *all;
+pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct options {
 	unsigned processes, threads;
@@ -197,6 +197,7 @@ static struct worker *worker_new(unsigned process, unsigned thread)
 	w->number = process * opt.threads + thread;
 	w->seed = opt.seed * 1000003 + w->number;
 	w->common = common;
+	w->dir = opt.dir;
 	region_make(&w->own[ANON], ANON, owner, (uint32_t)(opt.anon / n), NULL);
 	region_make(&w->own[HUGE], HUGE, owner, (uint32_t)(opt.huge / n), NULL);
 	if (!opt.dir)
@@ -211,8 +212,11 @@ static unsigned my_process;
 
 static void *work(void *arg)
 {
-	struct worker *w = worker_new(my_process, (unsigned)(unsigned long)arg);
+	struct worker *w;
 
+	pthread_mutex_lock(&map_lock);
+	w = worker_new(my_process, (unsigned)(unsigned long)arg);
+	pthread_mutex_unlock(&map_lock);
 	sweep(w, true);
 	for (unsigned long round = 0; has_goal() || round < opt.rounds; round++) {
 		if (__atomic_load_n(&all->stop, __ATOMIC_RELAXED))

@@ -64,10 +64,15 @@ static void trick_fork(struct worker *w)
 
 static void trick_move(struct worker *w, struct region *r, uint32_t c)
 {
-	unsigned char *to = mmap(NULL, CHUNK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *to;
+	bool ok;
 
-	if (to == MAP_FAILED || mremap(r->chunk[c], CHUNK_BYTES, CHUNK_BYTES,
-				       MREMAP_MAYMOVE | MREMAP_FIXED, to) != to) {
+	pthread_mutex_lock(&map_lock);
+	to = mmap(NULL, CHUNK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ok = to != MAP_FAILED &&
+	     mremap(r->chunk[c], CHUNK_BYTES, CHUNK_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
+	pthread_mutex_unlock(&map_lock);
+	if (!ok) {
 		failed("mremap", r, c * CHUNK);
 		return;
 	}

@@ -7,6 +7,7 @@
 #define USER_VERIFY_H
 
 #include "../lab.h"
+#include <pthread.h>
 #include <stdbool.h>
 
 #define PAGE 4096ul
@@ -42,7 +43,7 @@ struct region {
 
 /* What was done with huge pages. */
 struct huge_counts {
-	unsigned long cut, protected, forked, moved, dropped, paged_out, locked, peeked;
+	unsigned long cut, protected, forked, moved, renewed, dropped, paged_out, locked, peeked;
 	unsigned long asked, done; /* put together */
 };
 
@@ -63,6 +64,9 @@ struct worker {
 	unsigned number;		    /* over all processes */
 	uint64_t seed;
 	uint64_t buffer[WORDS];
+	const char *dir;
+	uint64_t *bounce; /* a page, and a file without cache (huge.c) */
+	int direct;
 };
 
 /* ---- page.c ---- */
@@ -89,6 +93,12 @@ static inline uint64_t *region_page(const struct region *r, uint32_t index)
 {
 	return (uint64_t *)(r->chunk[index / CHUNK] + index % CHUNK * PAGE);
 }
+
+/*
+ * Held by threads that make a hole in the address space for a moment, and by all that map anything
+ * where there is room. Not in children of a fork.
+ */
+extern pthread_mutex_t map_lock;
 
 /* ---- tricks.c ---- */
 /* Something else than reading and writing, with memory whose contents stay known. */
