@@ -68,14 +68,13 @@ struct page *thp_alloc(struct vma *vma, unsigned long addr, gfp_t gfp)
 	return head;
 }
 
-static void clear_some(struct page *page, u32 n)
+/* Frames that follow each other do so in the kernel's map of memory. */
+static inline void clear_some(struct page *page)
 {
-	for (; n; n--, page++) {
-		void *va = page_kmap(page);
+	void *va = page_kmap(page);
 
-		clear_page_raw(va);
-		page_kunmap(va);
-	}
+	clear_pages_raw(va, STEP);
+	page_kunmap(va);
 }
 
 /* The part that was asked for comes last: it is what the caches hold then. */
@@ -86,22 +85,21 @@ void thp_clear(struct page *head, unsigned long addr)
 	for (u32 i = 0; i < HPAGE_NR; i += STEP) {
 		if (i == last)
 			continue;
-		clear_some(head + i, STEP);
+		clear_some(head + i);
 		cond_resched();
 	}
-	clear_some(head + last, STEP);
+	clear_some(head + last);
 }
 
 static void thp_copy(struct page *to, struct page *from)
 {
-	for (u32 i = 0; i < HPAGE_NR; i++) {
+	for (u32 i = 0; i < HPAGE_NR; i += STEP) {
 		void *src = page_kmap(from + i), *dst = page_kmap(to + i);
 
-		copy_page_raw(dst, src);
+		copy_pages_raw(dst, src, STEP);
 		page_kunmap(dst);
 		page_kunmap(src);
-		if (i % STEP == STEP - 1)
-			cond_resched();
+		cond_resched();
 	}
 }
 

@@ -54,17 +54,25 @@ static __always_inline phys_addr_t __pa(const volatile void *va)
 #define offset_in_page(p) ((unsigned long)(p) & ~PAGE_MASK)
 
 /* String instructions: one page is 512 counted instructions with the quadword forms. */
+static __always_inline void clear_pages_raw(void *pages, unsigned long nr)
+{
+	unsigned long n = nr * (PAGE_SIZE / 8);
+
+	__asm__ volatile("rep stosq" : "+D"(pages), "+c"(n) : "a"(0ul) : "memory");
+}
+static __always_inline void copy_pages_raw(void *to, const void *from, unsigned long nr)
+{
+	unsigned long n = nr * (PAGE_SIZE / 8);
+
+	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+}
 static __always_inline void clear_page_raw(void *page)
 {
-	unsigned long n = PAGE_SIZE / 8;
-
-	__asm__ volatile("rep stosq" : "+D"(page), "+c"(n) : "a"(0ul) : "memory");
+	clear_pages_raw(page, 1);
 }
 static __always_inline void copy_page_raw(void *to, const void *from)
 {
-	unsigned long n = PAGE_SIZE / 8;
-
-	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+	copy_pages_raw(to, from, 1);
 }
 
 #endif
