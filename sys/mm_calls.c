@@ -3,6 +3,7 @@
  * mm_calls.c - system calls about address spaces; the work is mm/vm's, here are only the arguments.
  */
 #include "arch/uaccess.h"
+#include "lib/err.h"
 #include "mm/vm/aspace.h"
 #include "sys/files.h"
 #include "sys/process.h"
@@ -12,6 +13,8 @@
 #define MAP_ANONYMOUS 0x20
 #define MAP_TYPE 0x0f
 #define MLOCK_ONFAULT 1
+#define MPOL_MF_MOVE 2
+#define MPOL_MF_MOVE_ALL 4
 
 SYSCALL(mmap)
 {
@@ -107,9 +110,15 @@ SYSCALL(munlockall)
 	return vm_munlockall();
 }
 
+/* CAP_SYS_NICE; CAP_SYS_PTRACE, too */
+static bool privileged(void)
+{
+	return !current_proc->cred.euid;
+}
+
 SYSCALL(mbind)
 {
-	return vm_mbind(a0, a1, a2, (const unsigned long __user *)a3, a4, a5);
+	return vm_mbind(a0, a1, a2, (const unsigned long __user *)a3, a4, a5, privileged());
 }
 
 SYSCALL(set_mempolicy)
@@ -122,30 +131,81 @@ SYSCALL(get_mempolicy)
 	return vm_get_mempolicy((int __user *)a0, (unsigned long __user *)a1, a2, a3, a4);
 }
 
-static bool may_move(struct process *p)
+/* May the caller look at, and move, the memory of p? As for ptrace, by real ids. */
+static bool may_move(const struct process *p)
 {
-	return p == current_proc || !current_proc->cred.euid ||
-	       current_proc->cred.uid == p->cred.uid;
+	const struct cred *me = &current_proc->cred, *c = &p->cred;
+
+	if (p == current_proc || privileged())
+		return true;
+	return me->uid == c->uid && me->uid == c->euid && me->uid == c->suid && me->gid == c->gid &&
+	       me->gid == c->egid && me->gid == c->sgid && p->dumpable;
+}
+
+/* The process of any thread, with a reference; 0: the caller's. NULL: there is none. */
+static struct process *proc_of_thread(pid_t tid)
+{
+	struct process *p = proc_get(tid ? tid : current->tgid);
+	struct task *t;
+
+	if (p)
+		return p;
+	t = task_get(tid);
+	if (!t)
+		return NULL;
+	p = proc_get(t->thread.tgid);
+	thread_put(&t->thread);
+	return p;
 }
 
 SYSCALL(move_pages)
 {
-	struct process *p = proc_get(a0 ? (pid_t)a0 : current->tgid);
+	int flags = a5;
+	struct process *p;
 	struct aspace *mm;
 	long ret;
 
+	if (flags & ~(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
+		return -EINVAL;
+	if ((flags & MPOL_MF_MOVE_ALL) && !privileged())
+		return -EPERM;
+	p = proc_of_thread(a0);
 	if (!p)
 		return -ESRCH;
-	if (!may_move(p)) {
-		proc_put(p);
-		return -EPERM;
-	}
-	mm = proc_get_mm(p);
+	mm = may_move(p) ? proc_get_mm(p) : ERR_PTR(-EPERM);
 	proc_put(p);
-	if (!mm)
-		return -EINVAL;
+	if (IS_ERR_OR_NULL(mm))
+		return mm ? PTR_ERR(mm) : -EINVAL;
 	ret = vm_move_pages(mm, a1, (const u64 __user *)a2, (const int __user *)a3,
-			    (int __user *)a4, a5);
+			    (int __user *)a4, flags);
+	aspace_put(mm);
+	return ret;
+}
+
+SYSCALL(migrate_pages)
+{
+	const unsigned long __user *from_mask = (const unsigned long __user *)a2;
+	const unsigned long __user *to_mask = (const unsigned long __user *)a3;
+	struct process *p;
+	struct aspace *mm;
+	u64 from, to;
+	long ret = mpol_get_nodes(&from, from_mask, a1);
+
+	if (!ret)
+		ret = mpol_get_nodes(&to, to_mask, a1);
+	if (ret)
+		return ret;
+	p = proc_of_thread(a0);
+	if (!p)
+		return -ESRCH;
+	if (!may_move(p) || ((to & ~memory_nodes()) && !privileged()))
+		mm = ERR_PTR(-EPERM);
+	else
+		mm = to & memory_nodes() ? proc_get_mm(p) : NULL;
+	proc_put(p);
+	if (IS_ERR_OR_NULL(mm))
+		return mm ? PTR_ERR(mm) : -EINVAL;
+	ret = vm_migrate_pages(mm, from, to & memory_nodes(), privileged());
 	aspace_put(mm);
 	return ret;
 }

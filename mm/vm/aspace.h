@@ -162,21 +162,29 @@ int vm_mlockall(int flags);
 int vm_munlockall(void);
 int vm_mincore(unsigned long addr, size_t len, unsigned char __user *vec);
 int vm_msync(unsigned long addr, size_t len, int flags);
-/* mempolicy.c: NUMA system calls */
+/* mempolicy.c, mbind.c, move_pages.c: NUMA system calls. privileged: CAP_SYS_NICE */
 long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask,
-	      unsigned long maxnode, unsigned flags);
+	      unsigned long maxnode, unsigned flags, int privileged);
 long vm_set_mempolicy(int mode, const unsigned long __user *mask, unsigned long maxnode);
 long vm_get_mempolicy(int __user *mode, unsigned long __user *mask, unsigned long maxnode,
 		      unsigned long addr, unsigned long flags);
 void mempolicy_put(struct mempolicy *pol); /* NULL is fine */
 /* the same policy: they never change once made */
 struct mempolicy *mempolicy_get(struct mempolicy *pol);
+/* Node mask of a system call; maxnode counts one more than it has bits. 0, -EINVAL, -EFAULT */
+int mpol_get_nodes(u64 *nodes, const unsigned long __user *mask, unsigned long maxnode);
+u64 memory_nodes(void); /* those that have memory */
 /*
- * move_pages(2) in mm: with nodes NULL only the status; moving is answered with -EBUSY per page for
- * now.
+ * move_pages(2) in mm; nodes NULL: only the status. flags are checked. 0, -errno, or how many pages
+ * were not moved or not tried. => may sleep
  */
 long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pages,
 		   const int __user *nodes, int __user *status, int flags);
+/*
+ * migrate_pages(2) in mm; to not empty; all: pages other programs map, too. How many could not be
+ * moved, -ENOMEM, -EINTR. => may sleep
+ */
+long vm_migrate_pages(struct aspace *mm, u64 from, u64 to, int all);
 /* exec: stack VMA of the new address space at its top. Returns 0 or -errno. */
 int vm_setup_stack(struct aspace *mm, unsigned long top);
 /*

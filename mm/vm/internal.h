@@ -205,6 +205,9 @@ bool vm_unmap_page(struct page *page);
 /* mlock.c */
 void munlock_vma_pages(struct vma *vma, unsigned long start, unsigned long end);
 
+/* show_maps.c: as /proc/PID/maps calls it, when it has no file; NULL */
+const char *vma_name(struct vma *vma);
+
 /* mempolicy.c */
 bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b);
 struct page *mpol_alloc_page(struct mempolicy *pol, gfp_t gfp, unsigned long index);

@@ -12,52 +12,22 @@
  * policy never changes, so it is shared by reference count and compared by value. STATIC and
  * RELATIVE flags keep the mask the program gave; there are no cpusets here that could change what
  * it means.
- * mbind with MOVE: migration is a later room's; pages that lie elsewhere stay, and STRICT reports
- * them with -EIO.
+ * Ranges: mbind.c. Pages that lie elsewhere already: move_pages.c.
  * Locking: a thread's policy is changed by the thread alone; a VMA's under aspace->lock for
  * writing.
  */
+#include "mm/vm/numa.h"
+
 #include "arch/smp.h"
 #include "arch/uaccess.h"
 #include "lib/math.h"
 #include "lib/printf.h"
-#include "lib/string.h"
 #include "mm/kmem/slab.h"
-#include "mm/phys/page_alloc.h"
-#include "mm/vm/internal.h"
-#include "mm/vm/ptwalk.h"
-
-enum {
-	MPOL_DEFAULT,
-	MPOL_PREFERRED,
-	MPOL_BIND,
-	MPOL_INTERLEAVE,
-	MPOL_LOCAL,
-	MPOL_PREFERRED_MANY,
-	NR_MPOL
-};
-#define MPOL_F_STATIC_NODES (1 << 15)
-#define MPOL_F_RELATIVE_NODES (1 << 14)
-#define MPOL_F_NUMA_BALANCING (1 << 13)
-#define MPOL_MODE_FLAGS (MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES | MPOL_F_NUMA_BALANCING)
-#define MPOL_F_NODE 1
-#define MPOL_F_ADDR 2
-#define MPOL_F_MEMS_ALLOWED 4
-#define MPOL_MF_STRICT 1
-#define MPOL_MF_MOVE 2
-#define MPOL_MF_MOVE_ALL 4
-
-struct mempolicy {
-	atomic_t refs;
-	u16 mode, flags;
-	u64 nodes;	/* where pages go; empty for DEFAULT and LOCAL */
-	u64 user_nodes; /* as given */
-};
 
 static const char *const mode_name[NR_MPOL] = { "default",    "prefer", "bind",
 						"interleave", "local",	"prefer (many)" };
 
-static u64 memory_nodes(void)
+u64 memory_nodes(void)
 {
 	u64 mask = 0;
 	struct node *n;
@@ -87,8 +57,7 @@ bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b)
 			  a->nodes == b->nodes && a->user_nodes == b->user_nodes);
 }
 
-/* The n-th set bit, counted modulo their number. => mask not empty */
-static int nth_node(u64 mask, unsigned long n)
+int nth_node(u64 mask, unsigned long n)
 {
 	for (n %= hweight64(mask); n; n--)
 		mask &= mask - 1;
@@ -167,26 +136,29 @@ void mempolicy_init(void)
 	mempolicy_alloc = thread_alloc;
 }
 
-/* Node mask of a system call: maxnode counts one more than it has bits. 0 or -errno. */
-static int get_nodes(u64 *nodes, const unsigned long __user *mask, unsigned long maxnode)
+/* A longer mask of a program is accepted if the rest is zero: Linux's number of nodes. */
+#define MASK_BITS 1024
+
+int mpol_get_nodes(u64 *nodes, const unsigned long __user *mask, unsigned long maxnode)
 {
-	unsigned long word;
+	unsigned long word, bits = maxnode - 1;
 
 	*nodes = 0;
-	maxnode--;
-	if (!maxnode || maxnode == ~0ul || !mask)
+	if (!bits || !mask)
 		return 0;
-	if (maxnode > PAGE_SIZE * 8)
+	if (bits > PAGE_SIZE * 8)
 		return -EINVAL;
-	for (unsigned long i = 0; i < DIV_ROUND_UP(maxnode, 64); i++) {
+	for (unsigned long i = 0; i < DIV_ROUND_UP(bits, 64); i++) {
 		if (copy_from_user(&word, mask + i, sizeof(word)))
 			return -EFAULT;
-		if (maxnode - i * 64 < 64)
-			word &= BIT(maxnode - i * 64) - 1;
+		if (bits - i * 64 < 64)
+			word &= BIT(bits - i * 64) - 1;
 		if (i == 0)
 			*nodes = word;
-		else if (word)
+		else if (word && i >= MASK_BITS / 64)
 			return -EINVAL;
+		else if (word)
+			*nodes |= BIT(NODE_BEYOND);
 	}
 	return 0;
 }
@@ -205,19 +177,23 @@ static int put_nodes(unsigned long __user *mask, unsigned long maxnode, u64 node
 	return copy_to_user(mask, &nodes, bytes) ? -EFAULT : 0;
 }
 
-/* NULL for DEFAULT, or ERR_PTR. */
-static struct mempolicy *mpol_new(int mode_and_flags, u64 nodes)
+int mpol_check_mode(int mode_and_flags)
+{
+	int flags = mode_and_flags & MPOL_MODE_FLAGS, mode = mode_and_flags & ~MPOL_MODE_FLAGS;
+
+	if (mode < 0 || mode >= NR_MPOL)
+		return -EINVAL;
+	if ((flags & MPOL_F_STATIC_NODES) && (flags & MPOL_F_RELATIVE_NODES))
+		return -EINVAL;
+	return (flags & MPOL_F_NUMA_BALANCING) && mode != MPOL_BIND ? -EINVAL : 0;
+}
+
+struct mempolicy *mpol_new(int mode_and_flags, u64 nodes)
 {
 	int flags = mode_and_flags & MPOL_MODE_FLAGS, mode = mode_and_flags & ~MPOL_MODE_FLAGS;
 	struct mempolicy *pol;
 	u64 user = nodes;
 
-	if (mode < 0 || mode >= NR_MPOL)
-		return ERR_PTR(-EINVAL);
-	if ((flags & MPOL_F_STATIC_NODES) && (flags & MPOL_F_RELATIVE_NODES))
-		return ERR_PTR(-EINVAL);
-	if ((flags & MPOL_F_NUMA_BALANCING) && mode != MPOL_BIND)
-		return ERR_PTR(-EINVAL);
 	if (mode == MPOL_DEFAULT)
 		return nodes ? ERR_PTR(-EINVAL) : NULL;
 	if (mode == MPOL_PREFERRED && !nodes) {
@@ -260,8 +236,10 @@ long vm_set_mempolicy(int mode, const unsigned long __user *mask, unsigned long 
 {
 	struct mempolicy *pol, *old;
 	u64 nodes;
-	int err = get_nodes(&nodes, mask, maxnode);
+	int err = mpol_check_mode(mode);
 
+	if (!err)
+		err = mpol_get_nodes(&nodes, mask, maxnode);
 	if (err)
 		return err;
 	pol = mpol_new(mode, nodes);
@@ -272,111 +250,6 @@ long vm_set_mempolicy(int mode, const unsigned long __user *mask, unsigned long 
 	current->il_next = 0;
 	mempolicy_put(old);
 	return 0;
-}
-
-/* Is a page of the range where the policy does not want it? */
-struct placed {
-	u64 nodes;
-	unsigned long misplaced;
-};
-
-static int placed_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
-{
-	struct placed *p = w->arg;
-
-	for (; addr < end; addr += PAGE_SIZE, pte++) {
-		pte_t e = pte_read(pte);
-
-		if (pte_mapped(e) && !pte_special(e) &&
-		    !(p->nodes & BIT(page_node(pfn_to_page(pte_pfn(e))))))
-			p->misplaced++;
-	}
-	return 0;
-}
-
-static const struct pt_walk_ops placed_ops = { .ptes = placed_ptes };
-
-static unsigned long count_misplaced(struct vma *vma, unsigned long start, unsigned long end,
-				     const struct mempolicy *pol)
-{
-	struct placed p = { .nodes = pol && pol->nodes ? pol->nodes : ~0ul };
-	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &p };
-
-	pt_walk(&w, &placed_ops, start, end);
-	return p.misplaced;
-}
-
-/* => lock for writing */
-static int bind_range(struct aspace *mm, unsigned long start, unsigned long end,
-		      struct mempolicy *pol, unsigned int flags)
-{
-	unsigned long misplaced = 0;
-	struct vma *vma;
-
-	/* holes first: nothing is changed then */
-	for (unsigned long addr = start; addr < end; addr = vma->end) {
-		vma = vma_find(mm, addr);
-		if (!vma || vma->start > addr)
-			return -EFAULT;
-	}
-	for (unsigned long addr = start; addr < end;) {
-		unsigned long stop;
-
-		vma = vma_find(mm, addr);
-		stop = min(end, vma->end);
-		if (flags & (MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
-			misplaced += count_misplaced(vma, addr, stop, pol);
-		if (!mpol_equal(vma->policy, pol)) {
-			struct mempolicy *old;
-
-			vma = vma_carve(vma, addr, stop);
-			if (IS_ERR(vma))
-				return PTR_ERR(vma);
-			old = vma->policy;
-			vma->policy = mempolicy_get(pol);
-			mempolicy_put(old);
-			vma_merge(vma);
-		}
-		addr = stop;
-	}
-	return misplaced && (flags & MPOL_MF_STRICT) ? -EIO : 0;
-}
-
-long vm_mbind(unsigned long addr, size_t len, int mode, const unsigned long __user *mask,
-	      unsigned long maxnode, unsigned int flags)
-{
-	struct aspace *mm = current->mm;
-	struct mempolicy *pol;
-	unsigned long end;
-	u64 nodes;
-	int err = get_nodes(&nodes, mask, maxnode);
-
-	if (err)
-		return err;
-	if ((mode & ~MPOL_MODE_FLAGS) >= NR_MPOL ||
-	    (flags & ~(MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL)))
-		return -EINVAL;
-	if (offset_in_page(addr))
-		return -EINVAL;
-	if (mode == MPOL_DEFAULT)
-		flags &= ~MPOL_MF_STRICT;
-	len = ALIGN_UP(len, PAGE_SIZE);
-	end = addr + len;
-	if (end < addr)
-		return -EINVAL;
-	if (end == addr)
-		return 0;
-	pol = mpol_new(mode, nodes);
-	if (IS_ERR(pol))
-		return PTR_ERR(pol);
-	if (down_write_killable(&mm->lock)) {
-		err = -EINTR;
-	} else {
-		err = bind_range(mm, addr, end, pol, flags);
-		up_write(&mm->lock);
-	}
-	mempolicy_put(pol);
-	return err;
 }
 
 /* Node of the page at addr (faulted in), or -errno. */
@@ -400,7 +273,7 @@ long vm_get_mempolicy(int __user *policy, unsigned long __user *mask, unsigned l
 	u64 nodes;
 	int value, err = 0;
 
-	if (mask && maxnode < (unsigned long)nr_nodes + 1 && maxnode < MAX_NODES)
+	if (mask && maxnode < (unsigned long)nr_nodes)
 		err = -EINVAL;
 	else if (flags & ~(unsigned long)(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED))
 		err = -EINVAL;
@@ -454,43 +327,6 @@ copy:
 out:
 	mempolicy_put(pol);
 	return err;
-}
-
-long vm_move_pages(struct aspace *mm, unsigned long count, const u64 __user *pages,
-		   const int __user *nodes, int __user *status, int flags)
-{
-	if (flags & ~(MPOL_MF_MOVE | MPOL_MF_MOVE_ALL))
-		return -EINVAL;
-	for (unsigned long i = 0; i < count; i++) {
-		struct vma *vma;
-		u32 wanted = 0;
-		u64 addr;
-		int found = -ENOENT;
-
-		if (get_user_u64(&addr, pages + i) ||
-		    (nodes && get_user_u32(&wanted, (const u32 __user *)nodes + i)))
-			return -EFAULT;
-		if (nodes && (wanted >= 64 || !(memory_nodes() & BIT(wanted))))
-			return -ENODEV;
-		down_read(&mm->lock);
-		vma = vma_find(mm, addr);
-		if (!vma || vma->start > addr) {
-			found = -EFAULT;
-		} else {
-			pte_t *pte = pt_find(mm, addr), e = pte ? pte_read(pte) : (pte_t){ 0 };
-
-			if (pte_mapped(e))
-				found = pte_special(e) ? -EFAULT
-						       : page_node(pfn_to_page(pte_pfn(e)));
-		}
-		up_read(&mm->lock);
-		if (nodes && found >= 0 && found != (int)wanted)
-			found = -EBUSY;
-		if (put_user_u32(found, (u32 __user *)status + i))
-			return -EFAULT;
-		cond_resched();
-	}
-	return 0;
 }
 
 /* As numa_maps shows it: "interleave:0-1". Length. */

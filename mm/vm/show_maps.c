@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * show_maps.c - /proc/PID/maps, smaps, smaps_rollup, numa_maps: bytes as Linux 6.1 prints them.
+ * show_maps.c - /proc/PID/maps, smaps, smaps_rollup: bytes as Linux 6.1 prints them.
  *
- * PSS: a page that n processes map counts 1/n in each. The sum is kept with 12 fraction bits.
+ * PSS: a page that n processes map counts 1/n in each. The sum is kept with 12 fraction bits. A page
+ * on its way to another frame is resident, and counts as this program's alone: who else maps it is
+ * not known then.
  */
 #include "kernel/show.h"
 #include "lib/string.h"
@@ -11,6 +13,7 @@
 #include "mm/vm/anon_shared.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
+#include "mm/vm/thp.h"
 
 #define NAME_COLUMN 73
 #define PSS_SHIFT 12
@@ -22,7 +25,7 @@ static void pad_to(struct seq *seq, size_t line_start, size_t column)
 	while (seq->count - line_start < column);
 }
 
-static const char *vma_name(struct vma *vma)
+const char *vma_name(struct vma *vma)
 {
 	struct aspace *mm = vma->mm;
 
@@ -77,21 +80,23 @@ int vm_show_maps(struct seq *seq, struct aspace *mm)
 
 struct smaps {
 	u64 rss, shared_clean, shared_dirty, private_clean, private_dirty, referenced, anonymous,
-		swap, locked;
+		huge, swap;
 	u64 swap_pss, pss, pss_dirty, pss_anon, pss_file, pss_shmem, pss_locked; /* << PSS_SHIFT */
 };
 
-static void smaps_page(struct smaps *s, const struct vma *vma, struct page *page, pte_t e)
+/* page: of any size; bytes of it are mapped by the entry e */
+static void smaps_page(struct smaps *s, const struct vma *vma, struct page *page, pte_t e,
+		       unsigned long bytes)
 {
-	int maps = max(page_mapcount(page), 1);
+	int maps = pte_migration(e) ? 1 : max(page_mapcount(page), 1);
 	bool dirty = pte_dirty(e) || page_test(page, PG_dirty), anon = page_test(page, PG_anon);
-	u64 pss = (PAGE_SIZE << PSS_SHIFT) / maps;
+	u64 pss = (bytes << PSS_SHIFT) / maps;
 
-	s->rss += PAGE_SIZE;
+	s->rss += bytes;
 	if (anon)
-		s->anonymous += PAGE_SIZE;
+		s->anonymous += bytes;
 	if (pte_young(e) || page_test(page, PG_referenced))
-		s->referenced += PAGE_SIZE;
+		s->referenced += bytes;
 	s->pss += pss;
 	if (anon)
 		s->pss_anon += pss;
@@ -104,9 +109,9 @@ static void smaps_page(struct smaps *s, const struct vma *vma, struct page *page
 	if (dirty)
 		s->pss_dirty += pss;
 	if (maps >= 2)
-		*(dirty ? &s->shared_dirty : &s->shared_clean) += PAGE_SIZE;
+		*(dirty ? &s->shared_dirty : &s->shared_clean) += bytes;
 	else
-		*(dirty ? &s->private_dirty : &s->private_clean) += PAGE_SIZE;
+		*(dirty ? &s->private_dirty : &s->private_clean) += bytes;
 }
 
 static void smaps_swap(struct smaps *s, pte_t e)
@@ -122,15 +127,25 @@ static int smaps_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigne
 	for (; addr < end; addr += PAGE_SIZE, pte++) {
 		pte_t e = pte_read(pte);
 
-		if (pte_mapped(e) && !pte_special(e))
-			smaps_page(w->arg, w->vma, pfn_to_page(pte_pfn(e)), e);
+		if ((pte_mapped(e) && !pte_special(e)) || pte_migration(e))
+			smaps_page(w->arg, w->vma, pfn_to_page(pte_pfn(e)), e, PAGE_SIZE);
 		else if (pte_swap(e))
 			smaps_swap(w->arg, e);
 	}
 	return 0;
 }
 
-static const struct pt_walk_ops smaps_ops = { .ptes = smaps_ptes };
+static int smaps_thp(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end)
+{
+	struct smaps *s = w->arg;
+	pte_t e = pte_read(pmd);
+
+	smaps_page(s, w->vma, pfn_to_page(pte_pfn(e)), e, end - addr);
+	s->huge += end - addr;
+	return 0;
+}
+
+static const struct pt_walk_ops smaps_ops = { .ptes = smaps_ptes, .thp = smaps_thp };
 
 static void smaps_gather(struct smaps *s, struct vma *vma)
 {
@@ -161,7 +176,7 @@ static void smaps_lines(struct seq *seq, const struct smaps *s, bool rollup)
 	line(seq, "Referenced:", s->referenced);
 	line(seq, "Anonymous:", s->anonymous);
 	line(seq, "LazyFree:", 0);
-	line(seq, "AnonHugePages:", 0);
+	line(seq, "AnonHugePages:", s->huge);
 	line(seq, "ShmemPmdMapped:", 0);
 	line(seq, "FilePmdMapped:", 0);
 	line(seq, "Shared_Hugetlb:", 0);
@@ -194,6 +209,13 @@ static void show_vm_flags(struct seq *seq, unsigned long flags)
 	seq_putc(seq, '\n');
 }
 
+/* May the last aligned 2 MiB of the VMA be a huge page? (The first ones may then, too.) */
+static int may_have_thp(const struct vma *vma)
+{
+	return vma->end - vma->start >= HPAGE_SIZE &&
+	       thp_eligible(vma, (vma->end - HPAGE_SIZE) & HPAGE_MASK);
+}
+
 int vm_show_smaps(struct seq *seq, struct aspace *mm)
 {
 	struct vma *vma;
@@ -208,7 +230,7 @@ int vm_show_smaps(struct seq *seq, struct aspace *mm)
 		line(seq, "KernelPageSize:", PAGE_SIZE);
 		line(seq, "MMUPageSize:", PAGE_SIZE);
 		smaps_lines(seq, &s, false);
-		seq_printf(seq, "THPeligible:    %d\n", 0);
+		seq_printf(seq, "THPeligible:    %d\n", may_have_thp(vma));
 		show_vm_flags(seq, vma->flags);
 	}
 	up_read(&mm->lock);
@@ -236,146 +258,4 @@ int vm_show_smaps_rollup(struct seq *seq, struct aspace *mm)
 	seq_puts(seq, "[rollup]\n");
 	smaps_lines(seq, &s, true);
 	return 0;
-}
-
-struct numa_maps {
-	unsigned long anon, dirty, mapped, mapmax, active, writeback, swapcache, pages,
-		node[MAX_NODES];
-};
-
-static int numa_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
-{
-	struct numa_maps *n = w->arg;
-
-	for (; addr < end; addr += PAGE_SIZE, pte++) {
-		pte_t e = pte_read(pte);
-		struct page *page;
-
-		if (!pte_mapped(e) || pte_special(e))
-			continue;
-		page = pfn_to_page(pte_pfn(e));
-		n->pages++;
-		n->anon += page_test(page, PG_anon);
-		n->dirty += pte_dirty(e) || page_test(page, PG_dirty);
-		n->active += page_test(page, PG_active) || page_test(page, PG_unevictable);
-		n->writeback += page_test(page, PG_writeback);
-		n->swapcache += page_test(page, PG_swapcache);
-		n->mapmax = max(n->mapmax, (unsigned long)page_mapcount(page));
-		n->node[page_node(page)]++;
-	}
-	return 0;
-}
-
-static const struct pt_walk_ops numa_ops = { .ptes = numa_ptes };
-
-static void numa_line(struct seq *seq, struct vma *vma)
-{
-	struct numa_maps n = { 0 };
-	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &n };
-	const char *name = vma_name(vma);
-	char text[256] = "";
-	dev_t dev;
-	u64 ino;
-
-	mpol_text(vma->policy ? vma->policy : current->mempolicy, text, sizeof(text));
-	seq_printf(seq, "%08lx %s", vma->start, text);
-	if (vma->file && vm_file_ops->describe) {
-		vm_file_ops->describe(vma->file, text, sizeof(text), &dev, &ino);
-		seq_printf(seq, " file=%s", text);
-	} else if (vma_is_anon_shared(vma)) {
-		seq_printf(seq, " file=%s", name);
-	} else if (name && !strcmp(name, "[heap]")) {
-		seq_puts(seq, " heap");
-	} else if (vma->flags & VM_GROWSDOWN) {
-		seq_puts(seq, " stack");
-	}
-	pt_walk(&w, &numa_ops, vma->start, vma->end);
-	if (n.pages) {
-		if (n.anon)
-			seq_printf(seq, " anon=%lu", n.anon);
-		if (n.dirty)
-			seq_printf(seq, " dirty=%lu", n.dirty);
-		if (n.pages != n.anon && n.pages != n.dirty)
-			seq_printf(seq, " mapped=%lu", n.pages);
-		if (n.mapmax > 1)
-			seq_printf(seq, " mapmax=%lu", n.mapmax);
-		if (n.swapcache)
-			seq_printf(seq, " swapcache=%lu", n.swapcache);
-		if (n.active < n.pages)
-			seq_printf(seq, " active=%lu", n.active);
-		if (n.writeback)
-			seq_printf(seq, " writeback=%lu", n.writeback);
-		for (int i = 0; i < nr_nodes; i++)
-			if (n.node[i])
-				seq_printf(seq, " N%d=%lu", i, n.node[i]);
-		seq_printf(seq, " kernelpagesize_kB=%lu", PAGE_SIZE >> 10);
-	}
-	seq_putc(seq, '\n');
-}
-
-int vm_show_numa_maps(struct seq *seq, struct aspace *mm)
-{
-	struct vma *vma;
-
-	down_read(&mm->lock);
-	list_for_each_entry(vma, &mm->vma_list, list)
-		numa_line(seq, vma);
-	up_read(&mm->lock);
-	return 0;
-}
-
-/* /proc/PID/pagemap: one u64 per page from byte position pos (a multiple of 8). */
-#define PM_EXCLUSIVE BIT(56)
-#define PM_FILE BIT(61)
-#define PM_SWAP BIT(62)
-#define PM_PRESENT BIT(63)
-#define PM_PFN_MASK ((1ul << 55) - 1)
-
-struct pagemap {
-	u64 *out;
-	unsigned long base;
-};
-
-static int pagemap_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
-{
-	struct pagemap *p = w->arg;
-
-	for (; addr < end; addr += PAGE_SIZE, pte++) {
-		u64 *out = p->out + ((addr - p->base) >> PAGE_SHIFT);
-		pte_t e = pte_read(pte);
-
-		if (pte_mapped(e)) {
-			struct page *page = pfn_to_page(pte_pfn(e));
-
-			*out = PM_PRESENT | (pte_pfn(e) & PM_PFN_MASK);
-			if (pte_special(e))
-				continue;
-			if (!page_test(page, PG_anon))
-				*out |= PM_FILE;
-			if (page_mapcount(page) == 1)
-				*out |= PM_EXCLUSIVE;
-		} else if (pte_swap(e)) {
-			*out = PM_SWAP | ((e.v >> 2) & 31) |
-			       ((e.v & PTE_PFN_MASK) >> PAGE_SHIFT << 5);
-		}
-	}
-	return 0;
-}
-
-static const struct pt_walk_ops pagemap_ops = { .ptes = pagemap_ptes };
-
-size_t vm_read_pagemap(struct aspace *mm, u64 pos, u64 *out, size_t entries)
-{
-	unsigned long first = pos / sizeof(u64), top = USER_TOP >> PAGE_SHIFT;
-	struct pagemap p = { .out = out, .base = first << PAGE_SHIFT };
-	struct pt_walk w = { .mm = mm, .arg = &p };
-
-	if (first >= top)
-		return 0;
-	entries = min(entries, top - first);
-	memset(out, 0, entries * sizeof(u64));
-	down_read(&mm->lock);
-	pt_walk(&w, &pagemap_ops, p.base, p.base + (entries << PAGE_SHIFT));
-	up_read(&mm->lock);
-	return entries;
 }

@@ -376,7 +376,7 @@ KTEST(vm, policy)
 	a = vm_mmap(NULL, NULL, 0, 32 * P, PROT_RW, ANON, 0);
 	u = vm_mmap(NULL, NULL, 0, P, PROT_RW, ANON, 0);
 	KT_ASSERT(!copy_to_user((void __user *)u, &mask, 8));
-	KT_EQ(vm_mbind(a, 16 * P, 3, (unsigned long __user *)u, 64, 0), 0); /* INTERLEAVE */
+	KT_EQ(vm_mbind(a, 16 * P, 3, (unsigned long __user *)u, 64, 0, 0), 0); /* INTERLEAVE */
 	for (int i = 0; i < 16; i++) {
 		KT_EQ(poke(a + i * P, 1), 0);
 		on[page_node(pfn_to_page(pfn_at(mm, a + i * P)))]++;
@@ -385,15 +385,15 @@ KTEST(vm, policy)
 	KT_EQ(on[1], 8);
 	mask = 2;
 	KT_ASSERT(!copy_to_user((void __user *)u, &mask, 8));
-	KT_EQ(vm_mbind(a + 16 * P, 16 * P, 2, (unsigned long __user *)u, 64, 0), 0); /* BIND 1 */
+	KT_EQ(vm_mbind(a + 16 * P, 16 * P, 2, (unsigned long __user *)u, 64, 0, 0), 0); /* BIND 1 */
 	for (int i = 16; i < 32; i++) {
 		KT_EQ(poke(a + i * P, 1), 0);
 		KT_EQ(page_node(pfn_to_page(pfn_at(mm, a + i * P))), 1);
 	}
-	KT_EQ(vm_mbind(a, 16 * P, 2, (unsigned long __user *)u, 64, 1), -EIO); /* STRICT */
-	KT_EQ(vm_mbind(a, 16 * P, 9, (unsigned long __user *)u, 64, 0), -EINVAL);
-	KT_EQ(vm_mbind(0x10000000, P, 2, (unsigned long __user *)u, 64, 0), -EFAULT);
-	KT_EQ(vm_mbind(a, 32 * P, 0, NULL, 0, 0), 0);
+	KT_EQ(vm_mbind(a, 16 * P, 2, (unsigned long __user *)u, 64, 1, 0), -EIO); /* STRICT */
+	KT_EQ(vm_mbind(a, 16 * P, 9, (unsigned long __user *)u, 64, 0, 0), -EINVAL);
+	KT_EQ(vm_mbind(0x10000000, P, 2, (unsigned long __user *)u, 64, 0, 0), -EFAULT);
+	KT_EQ(vm_mbind(a, 32 * P, 0, NULL, 0, 0, 0), 0);
 	KT_ASSERT(!leave(mm));
 }
 
