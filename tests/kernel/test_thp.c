@@ -453,12 +453,13 @@ KTEST(thp, advice)
 	KT_ASSERT(!end(&w));
 }
 
-/* Takes every block of order 9 there is, as a fault would ask for it. */
-static void hog(struct list_head *list, gfp_t gfp)
+/* Takes every block of order 9 there is; nobody is woken to make more. */
+static void hog(struct list_head *list)
 {
+	const gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) | __GFP_NOWARN;
 	struct page *page;
 
-	while ((page = alloc_pages((gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN, HPAGE_ORDER)))
+	while ((page = alloc_pages(gfp, HPAGE_ORDER)))
 		list_add(&page->lru, list);
 }
 
@@ -470,34 +471,35 @@ static void release(struct list_head *list)
 		free_pages_order(page, HPAGE_ORDER);
 }
 
+DECLARE_SWITCH(thp_defrag);
+
 KTEST(thp, no_block)
 {
 	u64 fallbacks = vm_event_sum(THP_FAULT_FALLBACK);
+	u32 defrag = switch_thp_defrag.value;
 	struct aspace *child;
+	bool small, split;
 	struct page *old;
 	struct world w;
 	LIST_HEAD(list);
-	u32 defrag;
 
 	KT_ASSERT(begin(&w, 2, 0));
-	defrag = switch_find("thp_defrag") ? switch_find("thp_defrag")->value : 0;
 	KT_EQ(fill(w.base, 5), 0);
 	old = huge_at(w.mm, w.base);
 	child = aspace_fork(w.mm);
 	KT_ASSERT(!IS_ERR(child));
-	if (switch_find("thp_defrag"))
-		WRITE_ONCE(switch_find("thp_defrag")->value, 0);
-	hog(&list, GFP_HIGHUSER_MOVABLE);
-	KT_EQ(poke(w.base + H, 1), 0); /* a small page */
-	KT_ASSERT(!huge_at(w.mm, w.base + H) && small_at(w.mm, w.base + H));
-	KT_ASSERT(vm_event_sum(THP_FAULT_FALLBACK) > fallbacks);
-	KT_EQ(poke(spot(w.base, 3), 99), 0); /* copy on write: split, and a small copy */
-	KT_ASSERT(!huge_at(w.mm, w.base) && !huge_at(child, w.base));
-	KT_ASSERT(small_at(w.mm, w.base + 3 * P) != old + 3 &&
-		  small_at(child, w.base + 3 * P) == old + 3);
+	WRITE_ONCE(switch_thp_defrag.value, 0); /* never: a fault takes what there is */
+	hog(&list);
+	small = !poke(w.base + H, 1) && !huge_at(w.mm, w.base + H);
+	hog(&list);
+	split = !poke(spot(w.base, 3), 99) && !huge_at(w.mm, w.base) && !huge_at(child, w.base);
 	release(&list);
-	if (switch_find("thp_defrag"))
-		WRITE_ONCE(switch_find("thp_defrag")->value, defrag);
+	WRITE_ONCE(switch_thp_defrag.value, defrag);
+	KT_ASSERT(small && small_at(w.mm, w.base + H));
+	KT_ASSERT(split);
+	KT_ASSERT(vm_event_sum(THP_FAULT_FALLBACK) - fallbacks >= 2);
+	KT_ASSERT(small_at(w.mm, w.base + 3 * P) != old + 3);
+	KT_ASSERT(small_at(child, w.base + 3 * P) == old + 3);
 	KT_EQ(differs(w.base, 5), 3);
 	KT_ASSERT(!aspace_check(w.mm) && !aspace_check(child));
 	aspace_use(child);
@@ -608,7 +610,7 @@ static int crowd_member(void *arg)
 	struct member *m = arg;
 
 	aspace_use(crowd_mm);
-	for (int step = 0; step < 400; step++) {
+	for (int step = 0; step < 200; step++) {
 		crowd_step(m);
 		if (step % 16 == 0)
 			sleep_ns(10000);
