@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+from test_referee import BOUND, compare, plugin  # noqa: F401
+
 # The first node is for programs; the second gives most of its memory to the two disks.
 NODES = "128M:0-1,516M:2-3"
 DISKS = "diskmem=400M disks=bw:size=200M,bw=400M;bw:size=190M,bw=200M"
@@ -114,5 +116,26 @@ def test_idle(boot):
     for name, (before, after) in sorted(ran.items()):
         print(f"{name}: {before[0]} instructions before, {(after[0] - before[0]) / 100:.0f} a second in 100 idle seconds")
         assert after == before, name
-    assert ran["khugepaged"][0][0] > 100000, "it had worked before"
-    assert counters(run.section("vmstat"))["thp_collapse_alloc"] > 0
+    assert all(before[0] > 100_000 for before, _ in ran.values()), "they had worked before"
+    v = counters(run.section("vmstat"))
+    assert v["thp_collapse_alloc"] > 0 and v["compact_daemon_wake"] > 0
+
+
+# ---- interrupts off ----
+
+@pytest.mark.parametrize("cpus,first", [(1, ""), (2, "reset ")])
+def test_referee(images, plugin, tmp_path, cpus, first):  # noqa: F811
+    """Faults, compaction, splits, collapses and swap at the defaults: tracer and referee agree, and no section is long."""
+    referee, tracer = compare.run(plugin, images.kernel, images.initrd, cpus,
+                                  f"/lab/hugereferee {first}-p 2 -t 2 -r 150 -H 120M -a 90M -s 12M -S 1", str(tmp_path),
+                                  nodes=cpus, mem="384M", append="loglevel=4 seed=1 diskmem=132M disks=bw:size=128M,bw=400M")
+    compare.table(referee, tracer, cpus, 12)
+    assert not compare.findings(referee, tracer, cpus)
+    for label in ("compact_free", "compact_migrate", "split_huge", "shrink_inactive", "pcp_free"):
+        assert sum(s.traced for k, s in referee.sites.items() if k[0] == label) > 100, label
+    label, longest = max(((k, s.max) for k, s in referee.sites.items()), key=lambda item: item[1])
+    assert longest <= BOUND, label
+    with open(tmp_path / f"serial-{cpus}") as f:
+        v = counters(f.read())
+    assert v["thp_split_page"] > 50 and v["thp_collapse_alloc"] > 50 and v["thp_fault_alloc"] > 50, v
+    assert v["pswpout"] > 1000 and v["compact_pages_moved"] > 5000, v
