@@ -444,7 +444,7 @@ static void one_step(struct rng *rng, long *bad)
 			aspace_put(child);
 		break;
 	case 4:
-		vm_madvise(crowd_mm, addr, n * P, PAGEOUT);
+		vm_madvise(crowd_mm, addr, min(n, 16ul) * P, PAGEOUT);
 		break;
 	case 5:
 		down_read(&crowd_mm->lock);
@@ -465,9 +465,10 @@ static int crowd_member(void *arg)
 
 	rng_seed(&rng, (unsigned long)arg);
 	aspace_use(crowd_mm);
-	for (int step = 0; step < 12000; step++) {
+	for (int step = 0; step < (nr_cpus > 1 ? 1500 : 6000); step++) {
 		one_step(&rng, &bad);
-		cond_resched();
+		if (step % 8 == 0)
+			sleep_ns(50000);
 	}
 	aspace_use(NULL);
 	while (!kthread_should_stop())
@@ -487,7 +488,7 @@ static int collapser(void *arg)
 
 		made += !err;
 		refused += err == -EAGAIN;
-		sleep_ns(20000);
+		sleep_ns(500000);
 	}
 	return 0;
 }
