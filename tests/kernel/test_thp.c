@@ -511,7 +511,7 @@ KTEST(thp, no_block)
 
 /* ---- a crowd ---- */
 
-#define CROWD 3
+#define CROWD 3u
 #define OWN 2u /* huge pages each */
 static struct aspace *crowd_mm;
 static unsigned long crowd_base;
@@ -670,6 +670,65 @@ KTEST(thp, crowd)
 	KT_ASSERT(vm_event_sum(THP_SPLIT_PAGE) - splits > 20);
 	KT_ASSERT(!end(&w));
 	kfree(m);
+}
+
+/* ---- several threads want the same huge page ---- */
+
+#define RACE_HUGE 6u
+static unsigned long race_base;
+
+static int racer(void *arg)
+{
+	unsigned long word = (unsigned long)arg;
+	u32 bad = 0;
+
+	aspace_use(crowd_mm);
+	for (u32 i = 0; i < RACE_HUGE; i++) { /* all in the same order, each in its own words */
+		bad += poke(race_base + i * H + word * 8, (u32)word + 1) != 0;
+		cond_resched();
+	}
+	for (u32 i = 0; i < RACE_HUGE; i++)
+		bad += peek(race_base + i * H + word * 8) != word + 1;
+	aspace_use(NULL);
+	while (!kthread_should_stop())
+		sleep_ns(1000000);
+	return bad ? -EIO : 0;
+}
+
+/* First on empty places, then, with a child that has them too, on shared ones. */
+static int race(void)
+{
+	struct thread *t[CROWD + 1];
+	int bad = 0;
+
+	for (unsigned long i = 0; i <= CROWD; i++)
+		t[i] = kthread_run(racer, (void *)i, -1, "racer/%lu", i);
+	for (u32 i = 0; i <= CROWD; i++)
+		bad |= t[i] ? kthread_stop(t[i]) : -ENOMEM;
+	return bad;
+}
+
+KTEST(thp, race)
+{
+	struct aspace *child;
+	struct world w;
+
+	KT_ASSERT(begin(&w, RACE_HUGE, 0));
+	crowd_mm = w.mm;
+	race_base = w.base;
+	KT_EQ(race(), 0);
+	for (u32 i = 0; i < RACE_HUGE; i++)
+		KT_ASSERT(huge_at(w.mm, w.base + i * H));
+	KT_EQ(atomic_long_read(&w.mm->rss_anon), RACE_HUGE * HPAGE_NR);
+	child = aspace_fork(w.mm);
+	KT_ASSERT(!IS_ERR(child));
+	KT_EQ(race(), 0);
+	KT_EQ(atomic_long_read(&w.mm->rss_anon), RACE_HUGE * HPAGE_NR);
+	for (u32 i = 0; i < RACE_HUGE; i++)
+		KT_ASSERT(huge_at(w.mm, w.base + i * H) != huge_at(child, w.base + i * H));
+	KT_ASSERT(!aspace_check(w.mm) && !aspace_check(child));
+	aspace_put(child);
+	KT_ASSERT(!end(&w));
 }
 
 /*
