@@ -81,8 +81,10 @@ static void give_parts_back(struct task *task)
 	files_put(files);
 	fs_put(fs);
 	if (current->mempolicy) {
-		mempolicy_put(current->mempolicy);
-		current->mempolicy = NULL;
+		struct mempolicy *pol = current->mempolicy;
+
+		rcu_assign_pointer(current->mempolicy, NULL);
+		mempolicy_put(pol);
 	}
 }
 

@@ -118,7 +118,19 @@ static int smaps_rollup_show(struct seq *seq, pid_t pid, pid_t tid)
 
 static int numa_maps_show(struct seq *seq, pid_t pid, pid_t tid)
 {
-	return with_mm(seq, pid, tid, vm_show_numa_maps);
+	struct mempolicy *policy;
+	struct proc_view v;
+	int err = proc_view_open(pid, tid, &v);
+
+	if (err)
+		return err;
+	if (v.mm) {
+		policy = v.thread ? mempolicy_of(v.thread) : NULL;
+		err = vm_show_numa_maps(seq, v.mm, policy);
+		mempolicy_put(policy);
+	}
+	proc_view_close(&v);
+	return err;
 }
 
 static ssize_t pagemap_read(pid_t pid, void *buf, size_t n, u64 pos)

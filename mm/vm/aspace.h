@@ -44,6 +44,7 @@ struct ra_state; /* mm/cache/readahead.h */
 struct vma;
 struct anon_vma;
 struct mempolicy;
+struct thread;
 
 struct vm_file_ops { /* file references, given by fs at boot (upward hook) */
 	void (*get)(struct file *f);
@@ -171,6 +172,7 @@ long vm_get_mempolicy(int __user *mode, unsigned long __user *mask, unsigned lon
 void mempolicy_put(struct mempolicy *pol); /* NULL is fine */
 /* the same policy: they never change once made */
 struct mempolicy *mempolicy_get(struct mempolicy *pol);
+struct mempolicy *mempolicy_of(struct thread *t); /* of any thread, with a reference; NULL: default */
 /* Node mask of a system call; maxnode counts one more than it has bits. 0, -EINVAL, -EFAULT */
 int mpol_get_nodes(u64 *nodes, const unsigned long __user *mask, unsigned long maxnode);
 u64 memory_nodes(void); /* those that have memory */
@@ -242,7 +244,8 @@ unsigned long vm_rss(struct aspace *mm);
 int vm_show_maps(struct seq *seq, struct aspace *mm);
 int vm_show_smaps(struct seq *seq, struct aspace *mm);
 int vm_show_smaps_rollup(struct seq *seq, struct aspace *mm);
-int vm_show_numa_maps(struct seq *seq, struct aspace *mm);
+/* policy: of the thread, NULL is the default; it holds where a range has none */
+int vm_show_numa_maps(struct seq *seq, struct aspace *mm, struct mempolicy *policy);
 size_t vm_read_pagemap(struct aspace *mm, u64 pos, u64 *out, size_t entries); /* entries filled */
 
 #endif

@@ -397,24 +397,6 @@ static int spurious_fault(struct vma *vma, unsigned long addr, pte_t *pte, pte_t
 	return 0;
 }
 
-/*
- * The page behind the entry is being moved to another frame: until that is done (or given up). The
- * frame is its mover's, and locked, as long as the entry is there.
- */
-static noinline void migration_wait(struct aspace *mm, pte_t *pte, pte_t e)
-{
-	struct page *page = pfn_to_page(pte_pfn(e));
-	bool held;
-
-	spin_lock(&mm->pt_lock);
-	held = pte_read(pte).v == e.v && page_get_unless_zero(page);
-	spin_unlock(&mm->pt_lock);
-	if (held)
-		page_wait_unlocked_put(page);
-	else
-		cond_resched();
-}
-
 /* There is a huge page. */
 static int huge_fault(struct vma *vma, unsigned long addr, pte_t *pmd, pte_t e, unsigned int flags)
 {
@@ -484,7 +466,7 @@ int handle_fault(struct vma *vma, unsigned long addr, unsigned int flags)
 		return spurious_fault(vma, addr, pte, e);
 	if (pte_swap(e))
 		return swap_fault(vma, addr, pte, e, flags);
-	migration_wait(vma->mm, pte, e);
+	thp_wait(vma->mm, pte); /* on its way: the entry is of the same kind as a huge page's */
 	return 0;
 }
 

@@ -13,8 +13,8 @@
  * RELATIVE flags keep the mask the program gave; there are no cpusets here that could change what
  * it means.
  * Ranges: mbind.c. Pages that lie elsewhere already: move_pages.c.
- * Locking: a thread's policy is changed by the thread alone; a VMA's under aspace->lock for
- * writing.
+ * Locking: a thread's policy is changed by the thread alone, others look at it under RCU; a VMA's
+ * under aspace->lock for writing.
  */
 #include "mm/vm/numa.h"
 
@@ -45,10 +45,27 @@ struct mempolicy *mempolicy_get(struct mempolicy *pol)
 	return pol;
 }
 
+static void free_policy(struct rcu_head *head)
+{
+	kfree(container_of(head, struct mempolicy, rcu));
+}
+
 void mempolicy_put(struct mempolicy *pol)
 {
 	if (pol && atomic_dec_and_test(&pol->refs))
-		kfree(pol);
+		rcu_call(&pol->rcu, free_policy);
+}
+
+struct mempolicy *mempolicy_of(struct thread *t)
+{
+	struct mempolicy *pol;
+
+	rcu_read_lock();
+	pol = rcu_dereference(t->mempolicy);
+	if (pol && !atomic_inc_not_zero(&pol->refs))
+		pol = NULL; /* it is exchanging it just now */
+	rcu_read_unlock();
+	return pol;
 }
 
 bool mpol_equal(const struct mempolicy *a, const struct mempolicy *b)
@@ -246,7 +263,7 @@ long vm_set_mempolicy(int mode, const unsigned long __user *mask, unsigned long 
 	if (IS_ERR(pol))
 		return PTR_ERR(pol);
 	old = current->mempolicy;
-	current->mempolicy = pol;
+	rcu_assign_pointer(current->mempolicy, pol);
 	current->il_next = 0;
 	mempolicy_put(old);
 	return 0;

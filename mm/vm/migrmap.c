@@ -73,10 +73,14 @@ static void leave(struct rmap_hold *h, struct vma *vma, unsigned long addr, pte_
 	struct page *page = h->page;
 	pte_t e = pte_get_and_clear(pte);
 
+	/*
+	 * Before the flush: who faults as soon as he has been told finds the entry he has to wait at,
+	 * not an empty one, for which he would take a reference out of the file's cache.
+	 */
+	pte_set(pte, pte_make_migration(page_to_pfn(page), e));
 	tlb_flush_range(&vma->mm->arch, addr, addr + PAGE_SIZE);
 	if (h->mapping && pte_dirty(e) && !page_test(page, PG_dirty))
 		pagecache_set_dirty(page);
-	pte_set(pte, pte_make_migration(page_to_pfn(page), e));
 	if (atomic_add_return(-1, &page->mapcount) < 0) {
 		mod_lruvec_state(page, h->av ? NR_ANON_PAGES : NR_MAPPED, -1);
 		h->puts += h->av != NULL;

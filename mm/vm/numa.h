@@ -3,6 +3,7 @@
 #ifndef MM_VM_NUMA_H
 #define MM_VM_NUMA_H
 
+#include "kernel/rcu.h"
 #include "mm/compact/migrate.h"
 #include "mm/vm/internal.h"
 #include "mm/vm/ptwalk.h"
@@ -29,6 +30,7 @@ enum {
 
 struct mempolicy {
 	atomic_t refs;
+	struct rcu_head rcu; /* who shows another thread's takes a reference under RCU */
 	u16 mode, flags;
 	u64 nodes;	/* where pages go; empty for DEFAULT and LOCAL */
 	u64 user_nodes; /* as given */

@@ -60,7 +60,7 @@ static void escaped(struct seq *seq, const char *text)
 			seq_putc(seq, *text);
 }
 
-static void numa_line(struct seq *seq, struct vma *vma)
+static void numa_line(struct seq *seq, struct vma *vma, struct mempolicy *policy)
 {
 	struct numa_maps n = { 0 };
 	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &n };
@@ -69,7 +69,7 @@ static void numa_line(struct seq *seq, struct vma *vma)
 	dev_t dev;
 	u64 ino;
 
-	mpol_text(vma->policy ? vma->policy : current->mempolicy, text, sizeof(text));
+	mpol_text(vma->policy ? vma->policy : policy, text, sizeof(text));
 	seq_printf(seq, "%08lx %s", vma->start, text);
 	if (vma->file && vm_file_ops->describe) {
 		vm_file_ops->describe(vma->file, text, sizeof(text), &dev, &ino);
@@ -107,13 +107,13 @@ static void numa_line(struct seq *seq, struct vma *vma)
 	seq_putc(seq, '\n');
 }
 
-int vm_show_numa_maps(struct seq *seq, struct aspace *mm)
+int vm_show_numa_maps(struct seq *seq, struct aspace *mm, struct mempolicy *policy)
 {
 	struct vma *vma;
 
 	down_read(&mm->lock);
 	list_for_each_entry(vma, &mm->vma_list, list)
-		numa_line(seq, vma);
+		numa_line(seq, vma, policy);
 	up_read(&mm->lock);
 	return 0;
 }

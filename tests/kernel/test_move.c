@@ -86,7 +86,8 @@ static bool begin(struct world *w, unsigned long pages, unsigned long vm_flags)
 		return false;
 	aspace_use(w->mm);
 	w->pages = pages;
-	w->args = vm_map(w->mm, NULL, NULL, 0, 4 * P, RW, ANON, 0, 0, NULL);
+	w->args = vm_map(w->mm, NULL, NULL, 0, 4 * P, RW, ANON, 0, VM_DONTDUMP,
+			 NULL); /* a VMA apart */
 	addr = vm_map(w->mm, NULL, NULL, 0, pages * P + 2 * HPAGE_SIZE, RW, ANON, 0, vm_flags,
 		      NULL);
 	w->area = ALIGN_UP((unsigned long)addr, HPAGE_SIZE);
@@ -435,7 +436,7 @@ KTEST(move, huge_shown)
 		struct seq seq = { .buf = text, .size = TEXT_SIZE - 1 };
 		char node[16];
 
-		vm_show_numa_maps(&seq, w.mm);
+		vm_show_numa_maps(&seq, w.mm, NULL);
 		text[min(seq.count, (size_t)TEXT_SIZE - 1)] = '\0';
 		snprintf(node, sizeof(node), " N%d=1024 ", near);
 		at = strstr(text, node);
