@@ -85,13 +85,12 @@ syscall_entry:
 	IRQ_INSN site_syscall_exit, INSN_RETURN
 	o64 sysret
 
-.entry_traced:
-	mov rbx, rdi
-	mov rdi, site_syscall_entry
+.entry_traced:				; rbx .. r15 stay the program's: the short way out is sure
+	mov rdi, site_syscall_entry	; of it, and the tracer may be off by then
 	call irqoff_start
 	mov rdi, site_syscall_entry
 	call irqoff_stop
-	mov rdi, rbx
+	lea rdi, [rsp + 8]
 	jmp .go
 
 .slow:	lea rdi, [rsp + 8]

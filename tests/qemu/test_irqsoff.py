@@ -52,6 +52,15 @@ def test_fragmented_memory_keeps_the_bound(boot):
     assert longest[3] <= BOUND, longest
 
 
+@pytest.mark.parametrize("before,during", [("1", "0"), ("0", "1")])
+def test_a_call_keeps_the_registers(boot, before, during):
+    """The tracer is switched while programs are inside a system call: their registers are theirs."""
+    on = "/sys/kernel/tracing/tracing_on"
+    run = boot(autorun=f"echo irqsoff > /sys/kernel/tracing/current_tracer; echo {before} > {on}; "
+                       f"keepregs 300 & sleep 0.1; echo {during} > {on}; sleep 0.5")
+    assert "keepregs: kept" in run.text and "wrong" not in run.text
+
+
 def test_report_layout(boot):
     run = boot(autorun="/lab/traced", nodes=2, cpus=1)
     lines = run.section("report").splitlines()
