@@ -526,7 +526,7 @@ KTEST(move, on_its_way)
 /* ---- many at once ---- */
 
 #define CROWD_PAGES 1536ul
-#define CROWD_STEPS 250
+#define CROWD_STEPS 80
 static struct world crowd;
 static u64 crowd_moved;
 
@@ -551,7 +551,10 @@ static void crowd_step(struct rng *rng, struct world *w, unsigned long me, long 
 		child = aspace_fork(w->mm);
 		if (IS_ERR(child))
 			break;
-		ret = vm_migrate_pages(child, BIT(near) | BIT(far), BIT(node), 1);
+		if (!rng_below(rng, 4))
+			ret = vm_migrate_pages(child, BIT(near) | BIT(far), BIT(node), 1);
+		else
+			ret = send(w, child, i, n, node, MOVE_ALL);
 		aspace_put(child);
 		break;
 	case 3: /* a part gone and born again: huge perhaps */
