@@ -22,6 +22,7 @@
 #define P PAGE_SIZE
 #define H HPAGE_SIZE
 #define ANON 0x22
+#define NORESERVE 0x4000
 #define RO 1
 #define RW 3
 enum { DONTNEED = 4, FREE = 8, COLD = 20, POPULATE_WRITE = 23 };
@@ -75,6 +76,29 @@ static void count(struct counts *c)
 	c->n[6] = (long)anon_vma_count();
 }
 
+/* Can so many blocks be had at once, and something beside them? Small or shredded machines skip. */
+static bool blocks(u32 n)
+{
+	struct page *page, *next;
+	LIST_HEAD(list);
+
+	for (; n; n--) {
+		page = alloc_pages(GFP_HIGHUSER_MOVABLE | __GFP_NORETRY | __GFP_NOWARN,
+				   HPAGE_ORDER);
+		if (!page)
+			break;
+		list_add(&page->lru, &list);
+	}
+	list_for_each_entry_safe(page, next, &list, lru)
+		free_pages_order(page, HPAGE_ORDER);
+	return !n;
+}
+#define NEEDS(n)                                                                                   \
+	do {                                                                                       \
+		if (!blocks(n))                                                                    \
+			KT_SKIP("too few blocks of order 9");                                      \
+	} while (0)
+
 struct world {
 	struct counts before;
 	struct aspace *mm;
@@ -92,8 +116,8 @@ static bool begin(struct world *w, unsigned long huge, unsigned long vm_flags)
 	w->mm = aspace_create();
 	if (!w->mm)
 		return false;
-	addr = vm_map(w->mm, NULL, NULL, 0, (huge + 1) * H, RW, ANON, 0, VM_HUGEPAGE | vm_flags,
-		      NULL);
+	addr = vm_map(w->mm, NULL, NULL, 0, (huge + 1) * H, RW, ANON | NORESERVE, 0,
+		      VM_HUGEPAGE | vm_flags, NULL);
 	w->base = ALIGN_UP((unsigned long)addr + 1, H);
 	aspace_use(w->mm);
 	return addr > 0;
@@ -153,6 +177,7 @@ KTEST(thp, fault)
 	struct world w;
 	struct page *head;
 
+	NEEDS(4);
 	KT_ASSERT(begin(&w, 2, 0));
 	KT_EQ(poke(w.base + 5 * P, 42), 0);
 	head = huge_at(w.mm, w.base);
@@ -221,6 +246,7 @@ KTEST(thp, munmap)
 	u64 splits = vm_event_sum(THP_SPLIT_PAGE);
 	struct world w;
 
+	NEEDS(8);
 	KT_ASSERT(begin(&w, 5, 0));
 	for (u32 i = 0; i < 5; i++)
 		KT_EQ(fill(w.base + i * H, i << 16), 0);
@@ -256,6 +282,7 @@ KTEST(thp, fork)
 	struct page *head;
 	struct world w;
 
+	NEEDS(7);
 	KT_ASSERT(begin(&w, 2, 0));
 	KT_EQ(fill(w.base, 1), 0);
 	KT_EQ(fill(w.base + H, 2), 0);
@@ -290,6 +317,7 @@ KTEST(thp, fork_split)
 	struct aspace *child, *grandchild;
 	struct world w;
 
+	NEEDS(4);
 	KT_ASSERT(begin(&w, 1, 0));
 	KT_EQ(fill(w.base, 7), 0);
 	child = aspace_fork(w.mm);
@@ -321,6 +349,7 @@ KTEST(thp, mprotect)
 	struct page *head;
 	struct world w;
 
+	NEEDS(4);
 	KT_ASSERT(begin(&w, 2, 0));
 	KT_EQ(fill(w.base, 1), 0);
 	KT_EQ(fill(w.base + H, 2), 0);
@@ -355,6 +384,7 @@ KTEST(thp, mremap)
 	struct world w;
 	unsigned long to;
 
+	NEEDS(6);
 	KT_ASSERT(begin(&w, 3, 0));
 	for (u32 i = 0; i < 3; i++)
 		KT_EQ(fill(w.base + i * H, i << 16), 0);
@@ -388,6 +418,7 @@ KTEST(thp, mlock)
 {
 	struct world w;
 
+	NEEDS(4);
 	KT_ASSERT(begin(&w, 2, 0));
 	KT_EQ(fill(w.base, 1), 0);
 	KT_EQ(fill(w.base + H, 2), 0);
@@ -411,6 +442,7 @@ KTEST(thp, held)
 	struct world w;
 	u32 v = 77;
 
+	NEEDS(5);
 	KT_ASSERT(begin(&w, 3, 0));
 	KT_EQ(fill(w.base, 1), 0);
 	KT_EQ(fill(w.base + H, 2), 0);
@@ -438,6 +470,7 @@ KTEST(thp, advice)
 	u64 faults = vm_event_sum(THP_FAULT_ALLOC);
 	struct world w;
 
+	NEEDS(5);
 	KT_ASSERT(begin(&w, 3, 0));
 	KT_EQ(vm_madvise(w.mm, w.base, 3 * H, POPULATE_WRITE), 0);
 	KT_EQ(vm_event_sum(THP_FAULT_ALLOC) - faults, 3);
@@ -483,6 +516,7 @@ KTEST(thp, no_block)
 	struct world w;
 	LIST_HEAD(list);
 
+	NEEDS(4);
 	KT_ASSERT(begin(&w, 2, 0));
 	KT_EQ(fill(w.base, 5), 0);
 	old = huge_at(w.mm, w.base);
@@ -645,6 +679,7 @@ KTEST(thp, crowd)
 	struct world w;
 	u32 bad = 0;
 
+	NEEDS(14);
 	KT_ASSERT(m && begin(&w, CROWD * 8 + 8, 0));
 	crowd_mm = w.mm;
 	crowd_base = ALIGN_UP(w.base, 8 * H);
@@ -713,6 +748,7 @@ KTEST(thp, race)
 	struct aspace *child;
 	struct world w;
 
+	NEEDS(16);
 	KT_ASSERT(begin(&w, RACE_HUGE, 0));
 	crowd_mm = w.mm;
 	race_base = w.base;
@@ -740,6 +776,7 @@ KTEST(thp, cost)
 	struct world w;
 	u64 at[6], clear;
 
+	NEEDS(8);
 	KT_ASSERT(begin(&w, 8, 0));
 	KT_EQ(poke(w.base, 1), 0);
 	thp_clear(huge_at(w.mm, w.base), w.base);
