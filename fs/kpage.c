@@ -7,6 +7,7 @@
 #include "fs/internal.h"
 #include "mm/kmem/slab.h"
 #include "mm/phys/zone.h"
+#include "mm/vm/thp.h"
 #include "sched/sched.h"
 
 #define CHUNK 512 /* entries made at a time */
@@ -75,14 +76,34 @@ static bool may_be_mapped(const struct page *page)
 	       !page_test(page, PG_head) && !page_test(page, PG_pcp) && page_mapped(page);
 }
 
+/*
+ * The head of the huge page of a program that the frame belongs to, or NULL. Nothing is held: it may
+ * be gone the next moment, as all these files say.
+ */
+static const struct page *thp_around(unsigned long pfn)
+{
+	unsigned long first = pfn & ~(HPAGE_NR - 1ul);
+	const struct page *head;
+
+	if (!pfn_valid(first))
+		return NULL;
+	head = pfn_to_page(first);
+	return page_is_thp(head) ? head : NULL;
+}
+
 static u64 page_flags_of(unsigned long pfn)
 {
-	const struct page *page;
+	const struct page *page, *head;
 	u64 v = 0;
 
 	if (!pfn_valid(pfn))
 		return 1ull << KPF_NOPAGE;
 	page = pfn_to_page(pfn);
+	head = thp_around(pfn);
+	if (head)
+		v = 1ull << KPF_THP | (u64)page_mapped(head) << KPF_MMAP;
+	if (head && head != page) /* its own fields say nothing */
+		return v | 1ull << KPF_TAIL | 1ull << KPF_ANON;
 	for (size_t i = 0; i < ARRAY_SIZE(flag_map); i++)
 		v |= (u64)page_test(page, flag_map[i].ours) << flag_map[i].kpf;
 	if (may_be_mapped(page))
@@ -92,8 +113,14 @@ static u64 page_flags_of(unsigned long pfn)
 
 static u64 page_count_of(unsigned long pfn)
 {
-	return pfn_valid(pfn) && may_be_mapped(pfn_to_page(pfn)) ? page_mapcount(pfn_to_page(pfn))
-								 : 0;
+	const struct page *head;
+
+	if (!pfn_valid(pfn))
+		return 0;
+	head = thp_around(pfn);
+	if (head)
+		return (u64)page_mapcount(head);
+	return may_be_mapped(pfn_to_page(pfn)) ? (u64)page_mapcount(pfn_to_page(pfn)) : 0;
 }
 
 static unsigned long end_of_frames(void)
