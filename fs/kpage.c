@@ -77,8 +77,8 @@ static bool may_be_mapped(const struct page *page)
 }
 
 /*
- * The head of the huge page of a program that the frame belongs to, or NULL. Nothing is held: it may
- * be gone the next moment, as all these files say.
+ * The head of the huge page of a program that the frame belongs to, or NULL. Nothing is held: it
+ * may be gone the next moment, as all these files say.
  */
 static const struct page *thp_around(unsigned long pfn)
 {

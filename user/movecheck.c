@@ -4,9 +4,9 @@
  *
  *	movecheck [DIR]	works in DIR (default /tmp; on tmpfs), on a file it removes
  *
- * Prints what each call answered, errors of every kind included, and on which nodes the pages of its
- * area lie then; their contents are checked. For a machine with the nodes 0 and 1, both with memory,
- * and its CPUs on node 0; as root. The output on Linux (6.1, transparent_hugepage=never,
+ * Prints what each call answered, errors of every kind included, and on which nodes the pages of
+ * its area lie then; their contents are checked. For a machine with the nodes 0 and 1, both with
+ * memory, and its CPUs on node 0; as root. The output on Linux (6.1, transparent_hugepage=never,
  * numa_balancing=disable) and on this kernel can be compared line by line.
  */
 #define _GNU_SOURCE

@@ -172,7 +172,8 @@ long vm_get_mempolicy(int __user *mode, unsigned long __user *mask, unsigned lon
 void mempolicy_put(struct mempolicy *pol); /* NULL is fine */
 /* the same policy: they never change once made */
 struct mempolicy *mempolicy_get(struct mempolicy *pol);
-struct mempolicy *mempolicy_of(struct thread *t); /* of any thread, with a reference; NULL: default */
+/* of any thread, with a reference; NULL: default */
+struct mempolicy *mempolicy_of(struct thread *t);
 /* Node mask of a system call; maxnode counts one more than it has bits. 0, -EINVAL, -EFAULT */
 int mpol_get_nodes(u64 *nodes, const unsigned long __user *mask, unsigned long maxnode);
 u64 memory_nodes(void); /* those that have memory */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mbind.c - mbind(2): a policy for a range of addresses, and its pages brought to where it wants them.
+ * mbind.c - mbind(2): a policy for a range of addresses, and its pages brought to where it wants
+ * them.
  *
- * STRICT alone asks first: a page elsewhere is -EIO, and nothing is changed. With MOVE or MOVE_ALL the
- * policy is set and the pages follow it (move_pages.c) when mm->lock is let go; STRICT then tells with
- * -EIO that some had to stay. Pages of several programs are passed over by MOVE, silently. The nodes
- * that count are those the program named, also those that are not there; where it named none, every
- * page is elsewhere. All of this as Linux 6.1 has it.
- * The policy is that of the VMAs, also for shared memory. Locking: mm->lock for writing while VMAs are
- * cut and their policies exchanged.
+ * STRICT alone asks first: a page elsewhere is -EIO, and nothing is changed. With MOVE or MOVE_ALL
+ * the policy is set and the pages follow it (move_pages.c) when mm->lock is let go; STRICT then
+ * tells with -EIO that some had to stay. Pages of several programs are passed over by MOVE,
+ * silently. The nodes that count are those the program named, also those that are not there; where
+ * it named none, every page is elsewhere. All of this as Linux 6.1 has it. The policy is that of
+ * the VMAs, also for shared memory. Locking: mm->lock for writing while VMAs are cut and their
+ * policies exchanged.
  */
 #include "arch/uaccess.h"
 #include "mm/vm/numa.h"

@@ -9,13 +9,15 @@
  *
  * The lock of the page's mappings (its file's, or the root's of its anon_vma tree) is held from the
  * first to the last: so munmap, mremap and the attaching half of fork wait, no lock has to be had a
- * second time, and every migration entry is found again. What fork copies meanwhile is found, too: a
- * parent's VMA comes before its child's in the walk, and both entries are written under the parent's
- * pt_lock; a child that was copied before its parent was visited holds an entry we still come to.
+ * second time, and every migration entry is found again. What fork copies meanwhile is found, too:
+ * a parent's VMA comes before its child's in the walk, and both entries are written under the
+ * parent's pt_lock; a child that was copied before its parent was visited holds an entry we still
+ * come to.
  *
  * Counts: a migration entry is no mapping (map count, reference, NR_ANON_PAGES, NR_MAPPED), but it
  * is resident memory of its address space. Who zaps it takes that back and is done.
- * Locking: page lock, then i_mmap_lock or the root lock, then pt_lock of one address space at a time.
+ * Locking: page lock, then i_mmap_lock or the root lock, then pt_lock of one address space at a
+ * time.
  */
 #include "lib/errno.h"
 #include "mm/phys/zone.h"
@@ -74,8 +76,8 @@ static void leave(struct rmap_hold *h, struct vma *vma, unsigned long addr, pte_
 	pte_t e = pte_get_and_clear(pte);
 
 	/*
-	 * Before the flush: who faults as soon as he has been told finds the entry he has to wait at,
-	 * not an empty one, for which he would take a reference out of the file's cache.
+	 * Before the flush: who faults as soon as he has been told finds the entry he has to wait
+	 * at, not an empty one, for which he would take a reference out of the file's cache.
 	 */
 	pte_set(pte, pte_make_migration(page_to_pfn(page), e));
 	tlb_flush_range(&vma->mm->arch, addr, addr + PAGE_SIZE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mincore.c - which pages of a range are in memory: one byte for each. A page that is mapped is, also
- * on its way to another frame; else its file's cache, or the swap cache, decides.
+ * mincore.c - which pages of a range are in memory: one byte for each. A page that is mapped is,
+ * also on its way to another frame; else its file's cache, or the swap cache, decides.
  */
 #include "arch/uaccess.h"
 #include "lib/string.h"

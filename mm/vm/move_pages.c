@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * move_pages.c - a program's pages go to other nodes by system call: move_pages(2), migrate_pages(2).
+ * move_pages.c - a program's pages go to other nodes by system call: move_pages(2),
+ * migrate_pages(2).
  *
  * The answers are Linux 6.1's, with what is odd in them. The status of an address:
  *
- *   a page           the node it went to, or was on; -EACCES: several programs map it, and ALL was not
- *                    said; -EBUSY: it is on no list of the LRU
+ *   a page           the node it went to, or was on; -EACCES: several programs map it, and ALL was
+ *                    not said; -EBUSY: it is on no list of the LRU
  *   on its way       waited for, then as a page (who only asks gets the node it leaves)
  *   a huge page      split, if it is to move; one address moves one small page
  *   without rights   -ENOENT (PROT_NONE)
  *   swap             -ENOENT
  *   zero page        -EFAULT
- *   nothing          -EFAULT in anonymous memory and outside of all, -ENOENT in files and shared memory
+ *   nothing          -EFAULT in anonymous memory and outside of all, -ENOENT in files and shared
+ *                    memory
  *
- * A run of addresses with one target in which every page was taken is a group, and moves together. If
- * one of a group cannot be moved, the statuses of the group stay as they are, and the answer is how
- * many were not moved or not tried.
- * migrate_pages empties nodes one after the other, in an order in which no page moves twice.
+ * A run of addresses with one target in which every page was taken is a group, and moves together.
+ * If one of a group cannot be moved, the statuses of the group stay as they are, and the answer is
+ * how many were not moved or not tried. migrate_pages empties nodes one after the other, in an
+ * order in which no page moves twice.
  */
 #include "mm/vm/numa.h"
 
@@ -44,7 +46,8 @@ static int counterpart(int node, u64 from, u64 to)
 
 /*
  * The next node to be emptied: one whose pages go to a node that is empty already, or is not to be
- * emptied. So 0,1 to 1,2 empties 1 first. Where nodes change places, one has to be the first. -1: done.
+ * emptied. So 0,1 to 1,2 empties 1 first. Where nodes change places, one has to be the first. -1:
+ * done.
  */
 static int next_source(u64 left, u64 from, u64 to, int *dest)
 {
@@ -95,7 +98,7 @@ long vm_migrate_pages(struct aspace *mm, u64 from, u64 to, int all)
 
 enum { LOOK = -1 }; /* instead of a target node: where does it lie? */
 
-/* What a huge page answers. => mm->lock. A node, -errno, or PT_AGAIN: the entry is another one now */
+/* What a huge page answers: node, -errno, or PT_AGAIN: it is another entry now. => mm->lock */
 static int place_of_huge(struct aspace *mm, unsigned long addr, pte_t *pmd, int target, bool all)
 {
 	struct page *head;
@@ -246,8 +249,8 @@ static int store_status(struct group *g, unsigned long from, unsigned long to, i
 }
 
 /*
- * The group is at its end before index i of count: it moves. 0; how many pages were not moved or will
- * not be tried; -errno
+ * The group is at its end before index i of count: it moves. 0; how many pages were not moved or
+ * will not be tried; -errno
  */
 static long group_end(struct group *g, unsigned long i, unsigned long count)
 {

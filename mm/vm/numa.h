@@ -79,8 +79,8 @@ void page_queue_init(struct page_queue *q, u64 nodes, bool shared_too);
 /* What is isolated goes to new frames. => no lock; may sleep */
 void page_queue_send(struct page_queue *q);
 /*
- * Moves what is wanted of [start, end): takes a part, moves it, goes on behind it. 0 (see q for what
- * stayed) or -EINTR. => no lock; takes mm->lock shared
+ * Moves what is wanted of [start, end): takes a part, moves it, goes on behind it. 0 (see q for
+ * what stayed) or -EINTR. => no lock; takes mm->lock shared
  */
 int page_queue_move_range(struct page_queue *q, struct aspace *mm, unsigned long start,
 			  unsigned long end);

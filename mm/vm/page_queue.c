@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * page_queue.c - pages that lie on the wrong node are found in page tables and sent to other frames.
+ * page_queue.c - pages that lie on the wrong node are found in page tables and sent to other
+ * frames.
  *
- * Problem: pages are named by addresses, but what moves is a page off the LRU (mm/compact/migrate.c),
- * and it does so only while nobody but page tables and caches refers to it. Idea: walk the entries,
- * take a reference to each page that lies where it is not wanted, take it off the LRU, let the
- * reference go; when a list is full, let go of mm->lock as well and send the list to its new frames;
- * then walk on. So at most QUEUE_MAX pages are off the LRU at a time, no lock is held while pages are
- * copied, and the locks of pages and mappings may be waited for.
+ * Problem: pages are named by addresses, but what moves is a page off the LRU
+ * (mm/compact/migrate.c), and it does so only while nobody but page tables and caches refers to it.
+ * Idea: walk the entries, take a reference to each page that lies where it is not wanted, take it
+ * off the LRU, let the reference go; when a list is full, let go of mm->lock as well and send the
+ * list to its new frames; then walk on. So at most QUEUE_MAX pages are off the LRU at a time, no
+ * lock is held while pages are copied, and the locks of pages and mappings may be waited for.
  *
- * A page on its way already is waited for and looked at again: so the answer does not depend on what
- * compaction is doing. A huge page is split first, where it is not wanted.
+ * A page on its way already is waited for and looked at again: so the answer does not depend on
+ * what compaction is doing. A huge page is split first, where it is not wanted.
  * Locking: mm->lock shared while entries are looked at; no lock while pages move.
  */
 #include "mm/vm/numa.h"

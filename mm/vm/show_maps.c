@@ -2,9 +2,9 @@
 /*
  * show_maps.c - /proc/PID/maps, smaps, smaps_rollup: bytes as Linux 6.1 prints them.
  *
- * PSS: a page that n processes map counts 1/n in each. The sum is kept with 12 fraction bits. A page
- * on its way to another frame is resident, and counts as this program's alone: who else maps it is
- * not known then.
+ * PSS: a page that n processes map counts 1/n in each. The sum is kept with 12 fraction bits. A
+ * page on its way to another frame is resident, and counts as this program's alone: who else maps
+ * it is not known then.
  */
 #include "kernel/show.h"
 #include "lib/string.h"

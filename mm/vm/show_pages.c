@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * show_pages.c - where the pages of a program lie: /proc/PID/numa_maps and pagemap, as Linux 6.1 has
- * them. A huge page counts as its 512.
+ * show_pages.c - where the pages of a program lie: /proc/PID/numa_maps and pagemap, as Linux 6.1
+ * has them. A huge page counts as its 512.
  */
 #include "kernel/show.h"
 #include "lib/string.h"

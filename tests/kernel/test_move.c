@@ -209,7 +209,7 @@ KTEST(move, pages)
 	KT_ASSERT(end(&w));
 }
 
-/* A reference somebody has: the page stays, its group is given up, all others are where they were. */
+/* Somebody has a reference: the page stays, its group is given up, the others are in place. */
 KTEST(move, held)
 {
 	struct page *page;
