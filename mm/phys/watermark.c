@@ -114,6 +114,18 @@ bool wm_ok(unsigned long free_pages, const struct free_area *area, unsigned int 
 		min -= min / 4;
 	if (free <= min + (long)reserve)
 		return false;
+	/*
+	 * What is left at the end of the steps below is the blocks large enough, less one; if that is
+	 * more than the largest of their marks no step fails. Of a large order few lists are larger.
+	 */
+	if (order > MAX_ORDER / 2) {
+		long large = 1 - (1l << order);
+
+		for (unsigned int o = order; o < MAX_ORDER; o++)
+			large += (long)(area[o].nr_free << o);
+		if (large > min >> 1)
+			return true;
+	}
 	for (unsigned int o = 0; o < order; o++) {
 		/*
 		 * Blocks of smaller orders cannot serve this one; and of the larger ones less need

@@ -172,3 +172,36 @@ HOST_TEST(movable_is_spread)
 	movable_split(1 << 20, even, take, 2); /* more than there is */
 	CHECK_EQ(take[0], 49152);
 }
+
+/* The rule as it is written down, step by step. */
+static bool by_steps(long free, const struct free_area *area, unsigned int order, long min)
+{
+	free -= (1l << order) - 1;
+	for (unsigned int o = 0; free > min && o < order; o++) {
+		free -= (long)(area[o].nr_free << o);
+		min >>= 1;
+	}
+	return free > min;
+}
+
+HOST_TEST(watermark_large_orders)
+{
+	u32 yes = 0, no = 0;
+
+	for (u32 i = 0; i < 20000; i++) {
+		struct free_area area[MAX_ORDER] = { 0 };
+		unsigned int order = 1 + host_random() % (MAX_ORDER - 1);
+		unsigned long min = host_random() % 3000, free = 0;
+		bool ok;
+
+		for (u32 o = 0; o < MAX_ORDER; o++) {
+			area[o].nr_free = host_random() % (2048u >> o);
+			free += area[o].nr_free << o;
+		}
+		ok = by_steps((long)free, area, order, (long)min);
+		CHECK_EQ(wm_ok(free, area, order, min, 0, 0), ok);
+		yes += ok;
+		no += !ok;
+	}
+	CHECK(yes > 1000 && no > 1000);
+}
