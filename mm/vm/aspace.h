@@ -97,8 +97,8 @@ struct aspace {
 	spinlock_t pt_lock; /* RANK_PGTABLE: page tables */
 	/* (p) an empty table for each huge page, by lru (thp.h) */
 	struct list_head deposits;
-	atomic_t users;	    /* threads using it: at 0 the mappings go (exit_mmap) */
-	atomic_t refs;	    /* + lazy users: at 0 the struct and pgd go */
+	atomic_t users; /* threads using it: at 0 the mappings go (exit_mmap) */
+	atomic_t refs;	/* + lazy users: at 0 the struct and pgd go */
 	unsigned long mmap_base, brk_start, brk, stack_top, stack_start;
 	unsigned long arg_start, arg_end, env_start, env_end, start_code, end_code, start_data,
 		end_data;
@@ -110,10 +110,10 @@ struct aspace {
 	unsigned long rlimit_as, rlimit_data, rlimit_stack, rlimit_memlock; /* bytes; set by sys */
 	struct file *exe_file;
 	u64 auxv[48];
-	void *aio;		  /* sys/aio.c: contexts of asynchronous I/O */
-	struct list_head node;	  /* all address spaces (OOM, debug) */
-	bool thp_disabled;	  /* prctl: no huge pages here */
-	struct list_head khuge;	  /* on khugepaged's list (khugepaged.c) */
+	void *aio;		/* sys/aio.c: contexts of asynchronous I/O */
+	struct list_head node;	/* all address spaces (OOM, debug) */
+	bool thp_disabled;	/* prctl: no huge pages here */
+	struct list_head khuge; /* on khugepaged's list (khugepaged.c) */
 	unsigned long khuge_seq, khuge_next;
 	bool oom_reaped;	  /* private memory was taken away: nothing comes back (reap.c) */
 	struct aspace *reap_next; /* on the reaper's list (mm/reclaim/oom.c) */

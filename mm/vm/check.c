@@ -2,8 +2,8 @@
 /*
  * check.c - validator of one address space: the VMA tree, the entries against the VMAs (nothing
  * outside, nothing writable where writing is forbidden, every anonymous page numbered for its
- * place; every swap entry has a slot; a huge page lies in one VMA and has its deposit), and the counts of resident and swapped pages against the
- * entries.
+ * place; every swap entry has a slot; a huge page lies in one VMA and has its deposit), and the
+ * counts of resident and swapped pages against the entries.
  */
 #include "kernel/printk.h"
 #include "mm/phys/zone.h"

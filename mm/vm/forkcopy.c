@@ -107,7 +107,7 @@ static int copy_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned
 	return 0;
 }
 
-/* The child's table is on rmap's map already, so its list of deposits is locked with its own lock. */
+/* Others may find the child's table through rmap, so its deposits are locked with its own lock. */
 static int copy_thp_before(struct pt_walk *w, unsigned long addr)
 {
 	struct copy *c = w->arg;

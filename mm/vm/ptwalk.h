@@ -52,8 +52,8 @@ struct pt_walk_ops {
 	/* As before(), where a huge page was seen; may be NULL. thp() does not always follow. */
 	int (*thp_before)(struct pt_walk *w, unsigned long addr);
 	/*
-	 * A huge page: [addr, end) is the part to be walked, *pmd its entry (pmd_thp()). 0, PT_SPLIT,
-	 * or what ends the walk; NULL: always split. => pt_lock held
+	 * A huge page: [addr, end) is the part to be walked, *pmd its entry (pmd_thp()). 0,
+	 * PT_SPLIT, or what ends the walk; NULL: always split. => pt_lock held
 	 */
 	int (*thp)(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end);
 	/* No table below [addr, end); NULL: passed over */
@@ -170,7 +170,10 @@ static __always_inline pte_t *pt_find(struct aspace *mm, unsigned long addr)
 	return table + pt_index(addr, 0);
 }
 
-/* The entry of level 1 for addr: of a table, a huge page, or empty. NULL: there is none. => as above */
+/*
+ * The entry of level 1 for addr: of a table, a huge page, or empty. NULL: there is none. => as
+ * above
+ */
 static __always_inline pte_t *pt_find_pmd(struct aspace *mm, unsigned long addr)
 {
 	pte_t *table = mm->arch.pgd;

@@ -4,9 +4,9 @@
  *
  * Problem: 2 MiB touched page by page are 512 faults, 512 allocations, 512 entries to be taken out
  * again. Idea: where a program's private memory covers a whole aligned 2 MiB and nothing of it has
- * been touched, the first fault brings in all of it: one block of order 9, one entry in the place of
- * a table. Everything that is dear about it is in proportion to the bytes (clearing, copying), and
- * that is done in pieces of 32 pages with the scheduler in between.
+ * been touched, the first fault brings in all of it: one block of order 9, one entry in the place
+ * of a table. Everything that is dear about it is in proportion to the bytes (clearing, copying),
+ * and that is done in pieces of 32 pages with the scheduler in between.
  *
  * If no block is to be had the fault takes a small page as ever; khugepaged will look at the place
  * again. The order is that of small pages (fault.c): work without a lock, then pt_lock, and only if
@@ -14,8 +14,8 @@
  *
  * A write to one that is mapped read-only (after fork): whoever is alone takes it as it is; else a
  * copy of the whole, or, if there is no block for that, the page is split and the fault comes back
- * for a small one. Alone: no mapping but ours, and no reference either, in one read; a splitter has
- * a reference, and while he is at it mappings do not count (migrmap.c), so then only his lock tells.
+ * for a small one. Alone: no mapping but ours, and no reference either, in one read. If there is a
+ * reference (a splitter, reclaim), it is asked once more behind the page lock.
  *
  * The page is zeroed for readers, too: there is no huge zero page.
  * Locking: aspace->lock shared; pt_lock; a page lock in the slow case of COW.

@@ -16,8 +16,8 @@
  * hooks, page numbers that continue, and the same anon_vma (or one has none yet).
  * Invariants (vma_tree_check): ordered, no overlap, list and tree agree, every gap value is right,
  * count is right.
- * A huge page lies in one VMA: cutting through one splits it first. Borders that move in take entries
- * out first (munmap), which does the same.
+ * A huge page lies in one VMA: cutting through one splits it first. Borders that move in take
+ * entries out first (munmap), which does the same.
  * Locking: aspace->lock; borders also change under the rmap locks, because rmap looks at them
  * without aspace->lock.
  */
