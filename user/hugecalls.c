@@ -2,8 +2,8 @@
 /*
  * hugecalls - who gets huge pages, as the switches, madvise and prctl have it.
  *
- * Prints a line for each way of asking: 1 when the first touch of 2 MiB brought a huge page, else 0;
- * and the answers of prctl and of madvise(MADV_COLLAPSE). Works on Linux 6.1, too.
+ * Prints a line for each way of asking: 1 when the first touch of 2 MiB brought a huge page, else
+ * 0; and the answers of prctl and of madvise(MADV_COLLAPSE). Works on Linux 6.1, too.
  */
 #define _GNU_SOURCE
 #include "lab.h"

@@ -4,9 +4,10 @@
  *
  * Problem: a fault takes small pages when no block is free, when the VMA became eligible later, or
  * after a huge page was split; nobody would ever make a huge page of them again. To look for such
- * places all the time costs for ever. Idea: look only where something has changed. A fault that makes
- * a small table in an eligible VMA, madvise, fork and a change of the settings put the address space
- * on a list; the thread looks through it once, from the bottom to the top, and takes it off.
+ * places all the time costs for ever. Idea: look only where something has changed. A fault that
+ * makes a small table in an eligible VMA, madvise, fork and a change of the settings put the
+ * address space on a list; the thread looks through it once, from the bottom to the top, and takes
+ * it off.
  *
  *   enter -> todo --scan--> done, nothing left to do:  off the list
  *                    |
@@ -15,8 +16,8 @@
  *                           there is one
  *
  * As long as the list is not empty the thread works pages_to_scan entries and then sleeps
- * scan_sleep_millisecs (alloc_sleep_millisecs after it found no block). With an empty list it sleeps
- * without a timer: what does not change costs nothing.
+ * scan_sleep_millisecs (alloc_sleep_millisecs after it found no block). With an empty list it
+ * sleeps without a timer: what does not change costs nothing.
  *
  * khuge_next is where in the address space the scan is; khuge_seq what is known about it: CHANGED
  * since the scan began at the bottom, LEFT places behind it that want another try, and how many
@@ -195,8 +196,8 @@ static bool given_up(const struct aspace *mm)
 }
 
 /*
- * Looks at mm from khuge_next on, for at most *budget entries, and collapses what is worth it. true:
- * up to the top. *nomem: there was no block
+ * Looks at mm from khuge_next on, for at most *budget entries, and collapses what is worth it.
+ * true: up to the top. *nomem: there was no block
  */
 static bool scan(struct aspace *mm, long *budget, bool *nomem)
 {

@@ -36,6 +36,8 @@ enum collapse_result {
 	NR_COLLAPSE_RESULTS
 };
 
+extern const char *const collapse_result_name[NR_COLLAPSE_RESULTS]; /* Linux's words */
+
 /* One attempt. Limits are numbers of places out of 512. */
 struct collapse_control {
 	u32 max_none, max_swap, max_shared;
@@ -51,8 +53,8 @@ _Static_assert(MAX_NODES <= 8, "collapse_control counts by node");
 enum collapse_result collapse_look(struct vma *vma, unsigned long addr,
 				   struct collapse_control *cc);
 /*
- * Looks, brings pages back from swap, allocates, collapses. => no lock: takes mm->lock, shared and then
- * for writing; a user of mm held; may sleep
+ * Looks, brings pages back from swap, allocates, collapses. => no lock: takes mm->lock, shared and
+ * then for writing; a user of mm held; may sleep
  */
 enum collapse_result collapse(struct aspace *mm, unsigned long addr, struct collapse_control *cc);
 /* madvise(MADV_COLLAPSE) of a range: 0 or -errno as Linux answers. => takes mm->lock */

@@ -3,8 +3,9 @@
  * thp_collapse.c - 512 small pages become one huge one.
  *
  * Problem: the pages of an aligned 2 MiB lie anywhere; they are mapped, on LRU lists, in the swap
- * cache, perhaps shared with a child, and the program goes on. Idea: take the whole table out of the
- * tree, so that one store hides all 512 places; what then still has one of the pages can be counted.
+ * cache, perhaps shared with a child, and the program goes on. Idea: take the whole table out of
+ * the tree, so that one store hides all 512 places; what then still has one of the pages can be
+ * counted.
  *
  *   look (lock shared)       worth it? pages in swap come back; the block is allocated
  *   lock for writing         nobody faults, maps or unmaps here
@@ -17,12 +18,12 @@
  *   locks off                then the old pages lose their mapping and go, 128 at a time
  *
  * A page shared with others (fork) is copied like any other, it is read-only everywhere as long as
- * our mapping counts. Page locks are held from the count to the end, so reclaim and migration, which
- * take a page off its LRU list without a lock, come no further than that: the pages stay on their
- * lists, and nothing here turns interrupts off.
+ * our mapping counts. Page locks are held from the count to the end, so reclaim and migration,
+ * which take a page off its LRU list without a lock, come no further than that: the pages stay on
+ * their lists, and nothing here turns interrupts off.
  *
- * A place that holds no page, or the zero page, becomes zeroes: memory that was not used before. How
- * many such places there may be is max_ptes_none.
+ * A place that holds no page, or the zero page, becomes zeroes: memory that was not used before.
+ * How many such places there may be is max_ptes_none (thp_look.c).
  * Locking: aspace->lock, root lock, pt_lock; page locks are only tried.
  */
 #include "kernel/event.h"
@@ -39,26 +40,8 @@
 
 #define STEP 32u /* pages between two chances for others */
 
-DEFINE_EVENT(huge_memory, mm_khugepaged_scan_pmd,
-	     "mm=%lx addr=%lx writable=%lu referenced=%lu none_or_zero=%lu unmapped=%lu status=%s",
-	     "mm", "addr", "writable", "referenced", "none_or_zero", "unmapped", "status");
 DEFINE_EVENT(huge_memory, mm_collapse_huge_page, "mm=%lx addr=%lx pfn=%lx status=%s", "mm", "addr",
 	     "pfn", "status");
-
-static const char *const result_name[NR_COLLAPSE_RESULTS] = {
-	"succeeded",
-	"pmd_mapped",
-	"candidate",
-	"pmd_null",
-	"exceed_none_pte",
-	"exceed_swap_pte",
-	"exceed_shared_pte",
-	"no_writable_page",
-	"lack_referenced_page",
-	"page_busy",
-	"alloc_huge_page_failed",
-	"vma_check",
-};
 
 /* The place itself, whatever the switch says (madvise asks in spite of it). */
 static bool fits(const struct vma *vma, unsigned long addr)
@@ -70,97 +53,6 @@ static bool fits(const struct vma *vma, unsigned long addr)
 		return false;
 	return (vma->flags & (no | VM_WRITE)) == VM_WRITE && addr >= vma->start &&
 	       vma->end - addr >= HPAGE_SIZE;
-}
-
-/* ---- the look ---- */
-
-struct look {
-	struct collapse_control *cc;
-	enum collapse_result result; /* DONE: nothing against it so far */
-};
-
-static void look_at(struct look *l, pte_t e)
-{
-	struct collapse_control *cc = l->cc;
-	struct page *page;
-
-	if (pte_none(e) || (pte_present(e) && pte_special(e))) {
-		cc->none++;
-		return;
-	}
-	if (pte_swap(e)) {
-		cc->swap++;
-		return;
-	}
-	if (!pte_present(e)) {
-		l->result = COLLAPSE_BUSY; /* on its way */
-		return;
-	}
-	page = pfn_to_page(pte_pfn(e));
-	cc->shared += page_mapcount(page) > 1;
-	cc->young += pte_young(e);
-	cc->writable += pte_write(e);
-	cc->on_node[page_node(page)]++;
-	if (page_test(page, PG_locked))
-		l->result = COLLAPSE_BUSY;
-}
-
-static int look_ptes(struct pt_walk *w, pte_t *pte, unsigned long addr, unsigned long end)
-{
-	struct look *l = w->arg;
-
-	for (; addr < end; addr += PAGE_SIZE, pte++)
-		look_at(l, pte_read(pte));
-	return l->result == COLLAPSE_DONE ? 0 : 1;
-}
-
-static int look_thp(struct pt_walk *w, pte_t *pmd, unsigned long addr, unsigned long end)
-{
-	((struct look *)w->arg)->result = COLLAPSE_MAPPED;
-	return 1;
-}
-
-static int look_hole(struct pt_walk *w, unsigned long addr, unsigned long end)
-{
-	((struct look *)w->arg)->result = COLLAPSE_EMPTY;
-	return 1;
-}
-
-static const struct pt_walk_ops look_ops = { .ptes = look_ptes,
-					     .thp = look_thp,
-					     .hole = look_hole };
-
-static enum collapse_result judge(const struct collapse_control *cc)
-{
-	if (cc->none > cc->max_none || cc->none == HPAGE_NR)
-		return COLLAPSE_NONE;
-	if (cc->swap > cc->max_swap)
-		return COLLAPSE_SWAP;
-	if (cc->shared > cc->max_shared)
-		return COLLAPSE_SHARED;
-	if (cc->unused_too)
-		return COLLAPSE_CANDIDATE;
-	if (!cc->writable)
-		return COLLAPSE_RO;
-	if (!cc->young || (cc->swap && cc->young < HPAGE_NR / 2))
-		return COLLAPSE_UNUSED;
-	return COLLAPSE_CANDIDATE;
-}
-
-enum collapse_result collapse_look(struct vma *vma, unsigned long addr, struct collapse_control *cc)
-{
-	struct look l = { .cc = cc, .result = COLLAPSE_DONE };
-	struct pt_walk w = { .mm = vma->mm, .vma = vma, .arg = &l };
-
-	cc->none = cc->swap = cc->shared = cc->young = cc->writable = 0;
-	for (u32 i = 0; i < ARRAY_SIZE(cc->on_node); i++)
-		cc->on_node[i] = 0;
-	pt_walk(&w, &look_ops, addr, addr + HPAGE_SIZE);
-	if (l.result == COLLAPSE_DONE)
-		l.result = judge(cc);
-	trace_event(mm_khugepaged_scan_pmd, (u64)vma->mm, addr, cc->writable, cc->young, cc->none,
-		    cc->swap, (u64)result_name[l.result]);
-	return l.result;
 }
 
 /* ---- what is needed for it ---- */
@@ -336,7 +228,7 @@ static void drop_all(struct aspace *mm, const struct gathered *g)
 
 /* ---- the exchange ---- */
 
-/* The table's entry is taken out and nobody has it in a TLB. NULL: there is no table, *r says why. */
+/* The table's entry is taken out and no TLB has it. NULL: there is no table, *r says why. */
 static pte_t *take_table(struct aspace *mm, pte_t *pmd, unsigned long addr, enum collapse_result *r)
 {
 	pte_t e;
@@ -426,7 +318,7 @@ enum collapse_result collapse(struct aspace *mm, unsigned long addr, struct coll
 	if (r == COLLAPSE_CANDIDATE) {
 		r = exchange_locked(mm, addr, head, &g, cc);
 		trace_event(mm_collapse_huge_page, (u64)mm, addr, page_to_pfn(head),
-			    (u64)result_name[r]);
+			    (u64)collapse_result_name[r]);
 		if (r == COLLAPSE_DONE)
 			drop_all(mm, &g);
 		else
