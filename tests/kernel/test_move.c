@@ -471,14 +471,33 @@ static int waiting_sender(void *arg)
 	return 0;
 }
 
+/* Holds the page between its frames, as a mover does while it copies, until it is told to stop. */
+static int slow_mover(void *arg)
+{
+	struct page *page = arg;
+	struct rmap_hold h;
+	int entries = -1;
+
+	page_lock(page);
+	if (!rmap_hold(&h, page, 1)) {
+		entries = rmap_to_migration(&h);
+		while (!kthread_should_stop())
+			sleep_ns(1000000);
+		entries += rmap_from_migration(&h, page);
+		rmap_release(&h);
+	}
+	page_put(page); /* before it is unlocked: who waits must not find it held */
+	page_unlock(page);
+	return entries == 2 ? 0 : -EIO;
+}
+
 /* A page between two frames is resident for all who ask, and who wants to move it waits. */
 KTEST(move, on_its_way)
 {
-	struct thread *sender;
-	struct waiter x;
-	struct rmap_hold h;
+	struct thread *mover, *sender;
 	unsigned long start;
 	struct page *page;
+	struct waiter x;
 	struct world w;
 	u64 entry;
 
@@ -490,9 +509,10 @@ KTEST(move, on_its_way)
 	KT_EQ(send(&w, w.mm, 0, 4, near, MOVE), 0);
 	start = vma_find(w.mm, w.area)->start;
 	KT_EQ(vm_pin_user(w.area + 2 * P, 1, 0, &page), 1);
-	page_lock(page);
-	KT_EQ(rmap_hold(&h, page, 1), 0);
-	KT_EQ(rmap_to_migration(&h), 1);
+	mover = kthread_run(slow_mover, page, -1, "mover");
+	KT_ASSERT(mover);
+	while (!pte_migration(pte_read(pt_find(w.mm, w.area + 2 * P))))
+		sleep_ns(100000);
 	KT_EQ(kilobytes(w.mm, start, "Rss:"), 16);
 	KT_EQ(kilobytes(w.mm, start, "Pss:"), 16);
 	KT_EQ(kilobytes(w.mm, start, "Anonymous:"), 16);
@@ -509,10 +529,7 @@ KTEST(move, on_its_way)
 	KT_ASSERT(sender);
 	sleep_ns(20000000);
 	KT_EQ(READ_ONCE(x.done), 0);
-	KT_EQ(rmap_from_migration(&h, page), 1);
-	rmap_release(&h);
-	page_put(page); /* before it is unlocked: he who waits must not find it held */
-	page_unlock(page);
+	KT_EQ(kthread_stop(mover), 0);
 	while (!READ_ONCE(x.done))
 		sleep_ns(1000000);
 	kthread_stop(sender);
