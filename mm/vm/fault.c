@@ -76,7 +76,7 @@ void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr)
  */
 void page_account_new_anon(struct page *page, struct vma *vma)
 {
-	anon_page_counted(page, 1);
+	mod_lruvec_state(page, NR_ANON_PAGES, 1);
 	if (unlikely(vma->flags & VM_LOCKED))
 		mlock_page(page);
 	lru_add(page);

@@ -15,7 +15,7 @@ struct vma;
  * before the entry is set
  */
 void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr);
-/* Then, still before the entry is set: counters, LRU. => no lock */
+/* Then, still before the entry is set: counters, LRU. => no lock; not for a huge page */
 void page_account_new_anon(struct page *page, struct vma *vma);
 /* It was not needed after all: back to the allocator. */
 void page_unset_new_anon(struct page *page, struct vma *vma);

@@ -114,12 +114,19 @@ static noinline int fall_back(struct vma *vma)
 	return THP_FALLBACK;
 }
 
+/* It is never locked in memory. */
+void thp_account_new(struct page *head)
+{
+	anon_page_counted(head, 1);
+	lru_add(head);
+}
+
 /* In the place of an empty entry, or given back if that is empty no more. */
 static void enter(struct vma *vma, pte_t *pmd, struct page *head, struct page *table, pte_t entry)
 {
 	struct aspace *mm = vma->mm;
 
-	page_account_new_anon(head, vma);
+	thp_account_new(head);
 	spin_lock(&mm->pt_lock);
 	if (unlikely(!pte_none(pte_read(pmd)))) {
 		spin_unlock(&mm->pt_lock);
@@ -228,7 +235,7 @@ static void replace(struct vma *vma, unsigned long start, pte_t *pmd, pte_t e, s
 	bool last;
 
 	page_set_new_anon(copy, vma, start);
-	page_account_new_anon(copy, vma);
+	thp_account_new(copy);
 	spin_lock(&mm->pt_lock);
 	if (unlikely(!same_entry(pmd, e))) {
 		spin_unlock(&mm->pt_lock);

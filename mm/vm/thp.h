@@ -72,6 +72,8 @@ void thp_wait(struct aspace *mm, pte_t *pmd);
 struct page *thp_alloc(struct vma *vma, unsigned long addr, gfp_t gfp);
 /* The part around addr comes last. => others get a turn every 32 pages */
 void thp_clear(struct page *head, unsigned long addr);
+/* page_account_new_anon() for a huge page: counters, LRU. => before its entry is set */
+void thp_account_new(struct page *head);
 /* Counts of an anonymous page (any order) that gets its first / lost its last mapping. */
 void anon_page_counted(struct page *page, int sign);
 

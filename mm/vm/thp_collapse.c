@@ -262,7 +262,7 @@ static void enter(struct vma *vma, pte_t *pmd, unsigned long addr, pte_t *table,
 	for (u32 i = 0; i < HPAGE_NR; i++)
 		pte_set(table + i, (pte_t){ 0 });
 	page_set_new_anon(head, vma, addr);
-	page_account_new_anon(head, vma);
+	thp_account_new(head);
 	spin_lock(&mm->pt_lock);
 	pt_deposit(mm, virt_to_page(table));
 	pte_set(pmd, pte_make(page_to_pfn(head), vma->prot | PTE_DIRTY | PTE_HUGE));
