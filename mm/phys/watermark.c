@@ -115,8 +115,9 @@ bool wm_ok(unsigned long free_pages, const struct free_area *area, unsigned int 
 	if (free <= min + (long)reserve)
 		return false;
 	/*
-	 * What is left at the end of the steps below is the blocks large enough, less one; if that is
-	 * more than the largest of their marks no step fails. Of a large order few lists are larger.
+	 * What is left at the end of the steps below is the blocks large enough, less one; if that
+	 * is more than the largest of their marks no step fails. Of a large order few lists are
+	 * larger.
 	 */
 	if (order > MAX_ORDER / 2) {
 		long large = 1 - (1l << order);

@@ -3,29 +3,30 @@
  * thp_split.c - a huge page becomes 512 small ones, in every address space at once.
  *
  * Problem: somebody needs a part: munmap of half of it, mprotect, a page that is to go to swap, be
- * locked, moved or held. Whoever maps the huge page must see the same bytes before and after, nobody
- * may free the frames in between, and 511 struct pages nobody ever looked at have to become pages;
- * nothing of that may fail half-way or keep interrupts off for long.
+ * locked, moved or held. Whoever maps the huge page must see the same bytes before and after,
+ * nobody may free the frames in between, and 511 struct pages nobody ever looked at have to become
+ * pages; nothing of that may fail half-way or keep interrupts off for long.
  *
  * Idea: the huge page cannot be reached without its head, and the head is reached through its PMDs,
  * its LRU list and references. So, with the lock of its mappings held:
  *
  *   PMDs     -> moving: present no more, who meets one waits for the page lock we have
- *   the head -> its references must be the mappings' and the caller's, no more; then, in one section
- *               under lru_lock, it stops being a head: from here on there is no way back
- *   tails    -> flags, owner, counts as if all PMDs were tables already; onto the LRU, 32 at a time,
- *               next to the head, or where reclaim that has it off the list finds them first
+ *   the head -> its references must be the mappings' and the caller's, no more; then, in one
+ *               section under lru_lock, it stops being a head: from here on there is no way back
+ *   tails    -> flags, owner, counts as if all PMDs were tables already; onto the LRU, 32 at a
+ *               time, next to the head, or where reclaim that has it off the list finds them first
  *   PMDs     -> tables: the deposit of each address space is filled with 512 entries, and set
  *
  * The counts of a tail are right before its first entry is there, so nobody can take it to 0 too
- * early; reclaim and compaction that meet a tail on the LRU cannot get the lock of its mappings.
- * A moving PMD keeps its mapping count and its reference, so undoing is putting the PMDs back.
+ * early; reclaim and compaction that meet a tail on the LRU cannot get the lock of its mappings. A
+ * moving PMD keeps its mapping count and its reference, so undoing is putting the PMDs back.
  *
- * Invariants: the number of PMDs met equals the mapping count, else a fork is just adding one and the
- * split is off; NR_ANON_PAGES, resident counts and the LRU's sums do not change.
- * Locking: page lock, root lock of the anon_vma, pt_lock of one address space at a time (512 entries
- * are written under it, interrupts on); lru_lock with interrupts off for at most 32 pages (all of
- * them with split_huge_irq=0, as in the document's kernel), label split_huge.
+ * Invariants: the PMDs met are as many as the mapping count says and at least one, else a fork is
+ * just adding one or the last has gone, and the split is off; NR_ANON_PAGES, resident counts and
+ * the LRU's sums do not change.
+ * Locking: page lock, root lock of the anon_vma, pt_lock of one address space at a time (512
+ * entries are written under it, interrupts on); lru_lock with interrupts off for at most 32 pages
+ * (all of them with split_huge_irq=0, as in the document's kernel), label split_huge.
  * Source: what it is for: [seed-002]; 2.6.38 split under the same locks, in one go.
  */
 #include "kernel/param.h"

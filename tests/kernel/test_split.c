@@ -62,7 +62,7 @@ static pte_t pmd_at(struct aspace *mm, unsigned long addr)
 	return pmd ? pte_read(pmd) : (pte_t){ 0 };
 }
 
-/* The huge page behind addr, referenced; NULL: there is none. => mm->lock, or nobody else is in mm */
+/* The huge page behind addr, referenced, or NULL. => mm->lock, or nobody else is in mm */
 static struct page *head_at(struct aspace *mm, unsigned long addr)
 {
 	pte_t *pmd = pt_find_pmd(mm, addr), e;

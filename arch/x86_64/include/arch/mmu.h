@@ -135,8 +135,8 @@ static __always_inline bool pte_cmpxchg(pte_t *p, pte_t old, pte_t new)
 					   __ATOMIC_RELAXED);
 }
 /*
- * A present leaf of level 1 as a migration entry that keeps all of it; back again; and as entry i of
- * the table that maps the same frames.
+ * A present leaf of level 1 as a migration entry that keeps all of it; back again; and as entry i
+ * of the table that maps the same frames.
  */
 static __always_inline pte_t pmd_make_moving(pte_t e)
 {
