@@ -67,17 +67,26 @@ static struct page *page_at(struct aspace *mm, unsigned long addr)
 
 /* What must be the same before and afterwards, counted when all batches are through. */
 struct sums {
-	long anon, thps, lru, tables;
+	long anon, thps, lru;
 };
+
+/* Over all zones; what the other CPUs have not yet added, too. */
+static long exact(enum zone_stat_item item)
+{
+	struct zone *zone;
+	long n = 0;
+
+	for_each_zone(zone)
+		n += (long)zone_state_exact(zone, item);
+	return n;
+}
 
 static struct sums sums(void)
 {
 	lru_drain_all();
-	return (struct sums){ .anon = global_zone_state(NR_ANON_PAGES),
-			      .thps = global_zone_state(NR_ANON_THPS),
-			      .lru = global_zone_state(NR_ACTIVE_ANON) +
-				     global_zone_state(NR_INACTIVE_ANON),
-			      .tables = global_zone_state(NR_PAGETABLE) };
+	return (struct sums){ .anon = exact(NR_ANON_PAGES),
+			      .thps = exact(NR_ANON_THPS),
+			      .lru = exact(NR_ACTIVE_ANON) + exact(NR_INACTIVE_ANON) };
 }
 
 static struct sums before;
@@ -465,7 +474,7 @@ static int crowd_member(void *arg)
 
 	rng_seed(&rng, (unsigned long)arg);
 	aspace_use(crowd_mm);
-	for (int step = 0; step < (nr_cpus > 1 ? 1500 : 6000); step++) {
+	for (int step = 0; step < (nr_cpus > 1 ? 700 : 6000); step++) {
 		one_step(&rng, &bad);
 		if (step % 8 == 0)
 			sleep_ns(50000);
@@ -488,7 +497,7 @@ static int collapser(void *arg)
 
 		made += !err;
 		refused += err == -EAGAIN;
-		sleep_ns(500000);
+		sleep_ns(100000);
 	}
 	return 0;
 }
@@ -517,7 +526,7 @@ KTEST(collapse, crowd)
 	pr_info("collapse: %llu asked for and got, %llu refused, %llu blocks taken, %llu splits\n",
 		(unsigned long long)made, (unsigned long long)refused, (unsigned long long)alloc,
 		(unsigned long long)(vm_event_sum(THP_SPLIT_PAGE) - splits));
-	KT_ASSERT(alloc > 20);
+	KT_ASSERT(made > 5 && alloc > 5);
 	KT_ASSERT(!aspace_check(crowd_mm) && !swapcache_check());
 	end(crowd_mm);
 	KT_EQ(swap_off(), 0);
