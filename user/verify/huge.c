@@ -159,7 +159,7 @@ static bool move_to(unsigned char *from, unsigned char *to, size_t size)
 	return mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == to;
 }
 
-/* It has come to consist of many mappings, which can neither be moved nor put together: begin anew. */
+/* Many mappings by now, which can neither be moved nor put together: begin anew. */
 static void renew(struct worker *w, struct region *r, uint32_t h)
 {
 	if (!map_at(place_of(r, h), PLACE))
@@ -169,7 +169,7 @@ static void renew(struct worker *w, struct region *r, uint32_t h)
 		region_write(w, r, h * HUGE_PAGES + i);
 }
 
-/* To another aligned place; or a part of it away and back. => map_lock; false: more than one mapping */
+/* To another aligned place; or a part away and back. => map_lock; false: many mappings */
 static bool move_pages(struct worker *w, struct region *r, uint32_t h)
 {
 	unsigned char *at = place_of(r, h), *to = reserve(1);
@@ -244,7 +244,7 @@ static void lock_it(struct worker *w, struct region *r, uint32_t h)
 	count(huge.locked, 1);
 }
 
-/* The kernel takes hold of one page of it by its address: it goes to a disk and comes back as it is. */
+/* The kernel takes hold of one page by its address: to a disk and back. */
 static void peek(struct worker *w, struct region *r, uint32_t h)
 {
 	uint32_t i = h * HUGE_PAGES + below(w, HUGE_PAGES);

@@ -6,11 +6,11 @@
  *	       [-H SIZE] [-r ROUNDS] [-g GOAL] [-G COUNTER=N]... [-n NODES] [-S SEED]
  *
  * -a private anonymous memory, -m mapped files (half of them privately), -c files read and written,
- * -s shared memory: totals, divided among the threads. -H memory in huge pages, taken apart and put together.
- * -d: a directory on a disk (without it no files). Every thread does ROUNDS rounds of about 64 pages; with -g it goes on until that many
- * pages were swapped in or read again after reclaim, with -G until each of those counters of
- * /proc/vmstat has grown by so much. -n: pages are sent from
- * node to node, too.
+ * -s shared memory, -H memory in huge pages, taken apart and put together: totals, divided among
+ * the threads. -d: a directory on a disk (without it no files). Every thread does ROUNDS rounds of
+ * about 64 pages; with -g it goes on until that many pages were swapped in or read again after
+ * reclaim, with -G until each of those counters of /proc/vmstat has grown by so much. -n: pages are
+ * sent from node to node, too.
  *
  * Every page carries owner, number, generation and checksum, and is checked at each visit. Runs in
  * pages and rounds, not in time; the order of accesses follows from the seed. Exit status 1: a

@@ -242,7 +242,7 @@ int migrate_pages(struct list_head *pages, struct migrate_control *mc)
 		new = mc->get_new(page, mc);
 		if (!new)
 			return -ENOMEM;
-		/* Those of the document go on from the highest block that gave, so they may cross. */
+		/* The document's go on from the highest block that gave, so they may cross. */
 		CHECK(new > page || switch_compact_free_irq.value < 2);
 		CHECK(!page_test(new, PG_buddy));
 		CHECK_EQ(atomic_read(&new->refs), 1);
