@@ -315,6 +315,7 @@ static const struct {
 	{ SYS_times, "b" },
 	{ SYS_getitimer, "ib" },
 	{ SYS_move_pages, "0ibbbi" },
+	{ SYS_migrate_pages, "0ibb" },
 	{ SYS_close_range, "iil" },
 	{ SYS_openat2, "fpsn" },
 };
