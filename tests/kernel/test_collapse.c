@@ -106,8 +106,14 @@ static void begin(void)
 static void end(struct aspace *mm)
 {
 	aspace_use(NULL);
-	if (mm)
+	if (mm) {
+		aspace_grab(mm);
 		aspace_put(mm);
+		/* khugepaged may be the last user just now: its memory goes when it lets go */
+		for (int ms = 0; ms < 2000 && READ_ONCE(mm->total_vm); ms++)
+			sleep_ns(NSEC_PER_MSEC);
+		aspace_drop(mm);
+	}
 	WRITE_ONCE(switch_thp.value, thp_was);
 	khugepaged_settings = settings_were;
 	zones_forget_pageblocks();

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
-from lablib import doc001, doc003, records  # noqa: E402
+from lablib import doc001, doc002, doc003, records  # noqa: E402
 
 SHORT = "writers=4 seconds=3 warm=4 total=960M keep=128M disk=bw:size=1G,bw=40M,discard limit=48M"
 
@@ -86,6 +86,45 @@ def test_streams_congested(boot):
 def test_streams_same_bytes(boot):
     """Two CPUs, the same seed."""
     assert len({streams(boot, "side=1")[1] for _ in range(2)}) == 1
+
+
+# ---- document 002 ----
+
+PIECES = ("seconds=1 sample=125 low=64M size=24M file=32M disk=bw:size=64M,bw=100M,discard "
+          "swap=bw:size=64M,bw=100M")
+FRAMES = {0: (1024, 512), 1: (512, 512), 2: (512, 32), 3: (32, 32)}     # free scanner, migration scanner
+
+
+def pieces(boot, side, **machine):
+    text = boot(autorun=f"lab run 002 --side {side} {PIECES}", **{
+        "mem": "384M", "nodes": 1, "cpus": 1, **machine,
+        "append": "loglevel=4 seed=1 tracer=irqsoff era=2.6.38 diskmem=128M"}).text
+    run = records.parse(text)
+    assert run.complete and not run.unknown, text[-2000:]
+    return doc002.figures(run), text
+
+
+@pytest.mark.parametrize("side", [0, 1, 2, 3])
+def test_pieces(boot, side):
+    """A small one: what each patch bounds, in frames; huge pages are had; the report is there."""
+    f, _ = pieces(boot, side)
+    free, migrate = FRAMES[side]
+    assert f["free_work"] >= free if side == 0 else 1 <= f["free_work"] <= free, f
+    assert 1 <= f["migrate_work"] <= migrate and (side > 1 or f["migrate_work"] > 32), f
+    assert f["samples"] >= 7 and f["total_us"] > 0 and f["thp_fault_alloc"] > 0
+    assert f["compact_pages_moved"] > 0
+    if side == 3:
+        assert max(f["free_max"], f["migrate_max"]) <= doc002.BOUND
+
+
+def test_pieces_two_nodes(boot):
+    """The same bounds with two of everything."""
+    f, _ = pieces(boot, 2, nodes=2, cpus=2)
+    assert 1 <= f["free_work"] <= 512 and 1 <= f["migrate_work"] <= 32, f
+
+
+def test_pieces_same_bytes(boot):
+    assert len({pieces(boot, 0)[1] for _ in range(2)}) == 1
 
 
 @pytest.mark.soak

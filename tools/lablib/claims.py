@@ -48,8 +48,8 @@ def show(value, unit=""):
         return "-"
     if isinstance(value, str):
         return value
-    if value == 0:
-        text = "0"
+    if value == int(value) and abs(value) < 1000:
+        text = f"{int(value)}"
     elif abs(value) >= 1000:
         text = f"{value:,.0f}".replace(",", " ")
     elif abs(value) >= 100:

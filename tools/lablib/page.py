@@ -92,8 +92,21 @@ def claims_table(verdicts, figures):
     return "\n".join(out + ["</tbody></table></div>"])
 
 
+def single_table(doc, figures, part):
+    """One run a side: the figures alone, no spread."""
+    which = report.sides(figures, part)
+    out = ['<div class="wide"><table><thead><tr><th></th>' + "".join(
+        f'<th class="n"><span class="key k{s}"></span>side {s}</th>' for s in which) + "</tr></thead><tbody>"]
+    for _, head, unit, cells, _ in report.rows(doc, figures, part):
+        out.append(f"<tr><td>{esc(head)} <span class=soft>{esc(unit)}</span></td>" + "".join(
+            f'<td class="n">{show(cells[s][0]) if s in cells else ""}</td>' for s in which) + "</tr>")
+    return "\n".join(out + ["</tbody></table></div>"])
+
+
 def part_table(doc, figures, part):
     which = report.sides(figures, part)
+    if all(len(figures[part, s]) == 1 for s in which):
+        return single_table(doc, figures, part)
     out = ['<div class="wide"><table><thead><tr><th></th>'
            + "".join(f'<th class="n"><span class="key k{s}"></span>side {s}</th><th class="n">min</th>'
                      f'<th class="n">CoV</th>' for s in which) + "<th>real?</th></tr></thead><tbody>"]
@@ -252,6 +265,11 @@ def layout_section(title, lines):
             + "</thead><tbody>" + "\n".join(row(line, "td") for line in lines[1:]) + "</tbody></table></div>")
 
 
+def part_note(doc):
+    return getattr(doc, "PART_NOTE", "Time lines show the first run of each side; the shaded part is the warm-up, "
+                                     "which no figure contains.")
+
+
 def render(doc, ident, figures, verdicts, results, conditions):
     law = [p for p in report.parts(figures) if p.rstrip("0123456789") in doc.PARTS and p not in doc.PARTS]
     out = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
@@ -268,8 +286,7 @@ def render(doc, ident, figures, verdicts, results, conditions):
         if part not in law:
             n = max(len(figures[part, s]) for s in report.sides(figures, part))
             out += [f"<h2>{esc(report.part_name(doc, part).capitalize())}</h2>",
-                    f'<p class="soft">Part {part}, {n} run{"s" * (n > 1)} a side. Time lines show the first '
-                    "run of each side; the shaded part is the warm-up, which no figure contains.</p>",
+                    f'<p class="soft">Part {part}, {n} run{"s" * (n > 1)} a side. {part_note(doc)}</p>',
                     part_charts(doc, figures, results, part), part_table(doc, figures, part)]
     out += [layout_section(title, lines) for title, lines in report.layouts(doc, figures)]
     out.append(memmap.sections(results, [(p, report.part_name(doc, p)) for p in report.parts(figures)]))

@@ -272,9 +272,12 @@ int hugeload_stop(struct hugeload *h)
 		if (h->pids[i] <= 0)
 			continue;
 		kill(h->pids[i], SIGKILL);
-		if (waitpid(h->pids[i], &status, 0) < 0 || !WIFSIGNALED(status) ||
-		    WTERMSIG(status) != SIGKILL)
-			bad++;
+		if (waitpid(h->pids[i], &status, 0) == h->pids[i] && WIFSIGNALED(status) &&
+		    WTERMSIG(status) == SIGKILL)
+			continue;
+		fprintf(stderr, "lab: %s %u ended before its time: status %#x\n",
+			i < h->nr ? "task" : "the reader", i, status);
+		bad++;
 	}
 	free(h->pids);
 	return bad;
