@@ -225,7 +225,7 @@ make test [T=word]   all tests; with T those whose name contains the word
 make soak            the long tests
 make lint            floors, lone headers, cli/sti audit, style, documents
 make bench           table of instructions per operation
-make lab-001         a document's experiment (001, 003): claims beside figures, HTML page in out/ (QUICK=1: minutes)
+make lab-001         a document's experiment (001, 002, 003): claims beside figures, HTML page in out/ (QUICK=1: minutes)
 make referee         interrupts-off sections counted from outside (a QEMU plugin) beside the tracer's figures
 make bench-disk      throughput of a virtio disk on host time; LINUX=1: beside Linux (downloads its kernel)
 make debug           QEMU and gdb, attached after long mode

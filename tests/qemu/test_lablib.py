@@ -9,7 +9,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools"))
-from lablib import claims, doc001, doc003, drive, memmap, page, records, report, stats  # noqa: E402
+from lablib import claims, doc001, doc002, doc003, drive, memmap, page, records, report, stats  # noqa: E402
 from lablib.claims import Claim, DIRECTION, NO_DATA, NOT, REPRODUCED  # noqa: E402
 
 
@@ -321,3 +321,45 @@ def test_003_plan():
         jobs = doc003.plan(quick)
         assert len({j.name for j in jobs}) == len(jobs) and all(j.cpus == 2 for j in jobs)
         assert {c.part for c in doc003.CLAIMS} - {j.part for j in jobs} <= ({"L"} if quick else set())
+
+
+# ---- document 002 ----
+
+def run_002(side, us, free, migrate):
+    """A log with the sections of the document: us of the samples, frames of the two scanners."""
+    return records.parse("\n".join(
+        [f"LAB run document=002 side={side}", f"LAB sampled total_us={sum(us)} samples={len(us)} interval_us=500000",
+         *(f"LAB event us={x} count=1 start=one_section end=one_section" for x in us),
+         f"LAB site max={max(us) * 1000} work={free} count=10 total=1 label=compact_free func=one_section "
+         "end=compact_free hist=5:10",
+         f"LAB site max=4000 work={migrate} count=10 total=1 label=compact_migrate func=section_begin "
+         "end=compact_migrate hist=6:10",
+         "LAB runs events=4 runs=2 seconds=0.1 longest=0.06", "LAB walk scanned=30000 blocks=58 taken=1",
+         "LAB delta compact_migrate_scanned=1000", "LAB end status=0 seconds=1"]))
+
+
+def test_002_published():
+    """The document's totals are the sums of its lines."""
+    for total, events in doc002.PUBLISHED.values():
+        assert total == sum(us * n for us, n, _ in events)
+
+
+def test_002_verdicts():
+    """Bounds in frames decide; one frame too many is seen."""
+    def verdicts(frames):
+        out = [drive.Result(job, run_002(job.side, [9000, 90] if job.side == 0 else [900, 90], *frames[job.side]),
+                            job.name, 1.0) for job in doc002.plan(quick=True) if job.part == "A" and not job.twin]
+        return {v.claim.key: v.verdict for v in claims.judge(doc002.CLAIMS, report.collect(doc002, out))}
+    right = verdicts({0: (30000, 512), 1: (512, 512), 2: (512, 32), 3: (32, 32)})
+    bounds = ("A.free0", "A.free1", "A.free3", "A.migr0", "A.migr2", "A.migr3", "A.total1")
+    assert {k: right[k] for k in bounds} == dict.fromkeys(bounds, REPRODUCED)
+    assert right["N.free1"] == NO_DATA
+    wrong = verdicts({0: (19999, 512), 1: (513, 513), 2: (512, 33), 3: (33, 33)})
+    assert REPRODUCED not in {wrong[k] for k in bounds[:-1]}
+
+
+def test_002_plan():
+    for quick in (False, True):
+        jobs = doc002.plan(quick)
+        assert len({j.name for j in jobs}) == len(jobs) and any(j.twin for j in jobs)
+        assert {c.part for c in doc002.CLAIMS} <= {j.part for j in jobs}
