@@ -192,8 +192,7 @@ static struct page *take_from_zone(struct zone *zone, unsigned int order, enum m
 	return page || order == 0 ? page : zone_take(zone, order, mt);
 }
 
-void count_alloc(struct zone *zone, struct zone *preferred,
-					unsigned int order)
+void count_alloc(struct zone *zone, struct zone *preferred, unsigned int order)
 {
 	struct pcp *pcp;
 

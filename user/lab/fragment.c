@@ -8,10 +8,11 @@
  *
  *   1. min_free_kbytes is lowered, so that the memory that programs may not have is small
  *   2. pages of programs, one by one, until hardly anything is free
- *   3. those that lie in the lower part are given back: that part is free as a whole, nothing else is
+ *   3. those that lie in the lower part are given back: that part is free as a whole, nothing else
+ *      is
  *   4. a read of one byte in every 2 MiB of an empty mapping: each needs a page table, and nothing
- *      else (the byte is on the zero page). Page tables do not move. The lower part fills with them,
- *      block after block, in the order of the reads
+ *      else (the byte is on the zero page). Page tables do not move. The lower part fills with
+ *      them, block after block, in the order of the reads
  *   5. all but every 512th table are given back (their part of the mapping is unmapped), and in one
  *      pageblock of four this one, too: what is left is one table in three pageblocks of four
  *   6. pages of programs again, into the room around the tables

@@ -26,7 +26,9 @@ struct lab_experiment {
 	const char *title;	 /* one line */
 	const char *switch_name; /* the document's switch */
 	int sides;		 /* its values 0 .. sides-1 */
-	/* where a side is more than one switch: how it is turned, and what it is called (or NULL) */
+	/*
+	 * where a side is more than one switch: how it is turned, and what it is called (or NULL)
+	 */
 	int (*turn)(int side);
 	const char *const *side_names;
 	const char *about;	     /* what the document says and what to look for, in our words */
@@ -201,7 +203,10 @@ int hugeload_stop(struct hugeload *h);			      /* => how many did not end well *
 int hugeload_main(int argc, char **argv); /* `lab huge ...`: by hand, on Linux too */
 
 /* ---- what the tracer saw (sections.c) ---- */
-/* Interrupts-off sections from now on, the worst of every interval as a sample. 0; -1 after one line */
+/*
+ * Interrupts-off sections from now on, the worst of every interval as a sample. 0; -1 after one
+ * line
+ */
 int sections_start(unsigned long interval_us);
 /* Ends it: the report, every site, the stacks of the worst, as records. => the longest, in ticks */
 unsigned long sections_stop(void);

@@ -2,11 +2,11 @@
 /*
  * hugeload.c - programs that want huge pages, again and again, and one that streams a file.
  *
- * Each task has a region of whole 2 MiB, aligned. A round: the region is mapped, every area of 2 MiB
- * is filled, page by page (one fault where there is a huge page, 512 where there is none), older
- * areas are looked at again now and then (what went to swap comes back), and it is unmapped. All
- * regions together are larger than what is free, so each huge page has to be made by compaction or
- * by reclaim, and huge pages go to swap.
+ * Each task has a region of whole 2 MiB, aligned. A round: the region is mapped, every area of 2
+ * MiB is filled, page by page (one fault where there is a huge page, 512 where there is none),
+ * older areas are looked at again now and then (what went to swap comes back), and it is unmapped.
+ * All regions together are larger than what is free, so each huge page has to be made by compaction
+ * or by reclaim, and huge pages go to swap.
  *
  * Every page says whose it is (task, round, page); a page that says something else when it is
  * looked at ends the task with status 3.

@@ -25,7 +25,7 @@ struct bench {
 extern const char *disk_dir; /* -d DIR: where the rows of disk.c have their file */
 extern const struct bench disk_benches[];
 extern const size_t nr_disk_benches;
-void disk_done(void);	 /* the file goes */
+void disk_done(void); /* the file goes */
 void huge_rows(void (*run)(const struct bench *b));
 extern int with_reclaim; /* -r: the rows of reclaim.c */
 void reclaim_rows(void (*run)(const struct bench *b));
