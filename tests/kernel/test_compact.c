@@ -123,6 +123,7 @@ static bool world_make(void)
 		return false;
 	w.addr = (unsigned long)addr;
 	aspace_use(w.mm);
+	vm_madvise(w.mm, w.addr, w.pages * P, 15); /* small pages, whatever the machine prefers */
 	for (unsigned long i = 0; i < w.pages; i++)
 		if (!poke(w.addr + i * P, (u32)i + 1))
 			return false;
