@@ -24,7 +24,7 @@
 #include "lib/err.h"
 #include "lib/string.h"
 
-#define POOL_PAGES 48 /* the image twice, the direct map of the first GiB, device registers */
+#define POOL_PAGES 28 /* the image twice, the direct map of the first GiB, device registers */
 
 static u8 pool[POOL_PAGES][PAGE_SIZE] __aligned(4096) __section(".bss.page_aligned");
 static u32 pool_used;
