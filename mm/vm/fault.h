@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fault.h - between fault.c and cow.c: birth of anonymous pages, first writes to shared file pages.
+ * fault.h - between the files of faults: birth of anonymous pages, pages of files, first writes to
+ * shared ones.
  */
 #ifndef MM_VM_FAULT_H
 #define MM_VM_FAULT_H
 
+#include "arch/mmu.h"
 #include "mm/cache/mapping.h"
 
 struct anon_vma;
@@ -19,6 +21,8 @@ void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr);
 void page_account_new_anon(struct page *page, struct vma *vma);
 /* It was not needed after all: back to the allocator. */
 void page_unset_new_anon(struct page *page, struct vma *vma);
+/* filefault.c: the entry at addr is empty and vma maps a file. 0, -ENOMEM, -EIO. => mm->lock shared */
+int file_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags);
 /*
  * A page of a shared mapping is about to become writable. The owner agrees (0; the page is dirty)
  * or not (-errno). Between begin and end the entry is set, under pt_lock, and then the page is
