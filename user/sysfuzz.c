@@ -19,6 +19,7 @@
 #define _GNU_SOURCE
 #include "lab.h"
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -590,13 +591,16 @@ int main(int argc, char **argv)
 		/* The child may have written over the count; one call was made at least. */
 		total += s->done >= 1 && s->done <= batch ? s->done : 1;
 	}
-	printf("sysfuzz: %llu calls by %u children in %llu ms", (unsigned long long)total, children,
-	       (unsigned long long)((clock_ns(CLOCK_MONOTONIC) - start) / 1000000));
+	/* A line of its own: a child may have written to the console. */
+	printf("\nsysfuzz: %llu calls by %u children in %llu ms", (unsigned long long)total,
+	       children, (unsigned long long)((clock_ns(CLOCK_MONOTONIC) - start) / 1000000));
 	for (int i = 1; i < 65; i++)
 		if (killed[i])
 			printf(", signal %d: %u", i, killed[i]);
 	printf(", stopped by force: %u\n", hung);
 	remove_segments();
+	for (int fd = 0; fd < 3; fd++)
+		flock(fd, LOCK_UN); /* a child's lock belongs to the open file it has from us */
 	restore();
 	if (system("rm -rf " DIR) != 0)
 		printf("sysfuzz: " DIR " could not be removed\n");

@@ -113,9 +113,12 @@ static void unmap_list(struct aspace *mm, struct list_head *dead, unsigned long 
 			munlock_vma_pages(vma, vma->start, vma->end);
 		zap_range(&g, vma, vma->start, vma->end);
 	}
+	/* A table goes with the last VMA it covers: upwards, each up to where the next begins. */
 	list_for_each_entry(vma, dead, list) {
 		rmap_unlink(vma);
-		pt_free_range(&g, vma->start, vma->end, floor, ceiling);
+		pt_free_range(&g, vma->start, vma->end, floor,
+			      list_is_last(&vma->list, dead) ? ceiling
+							     : list_next_entry(vma, list)->start);
 	}
 	tlb_gather_finish(&g);
 	list_for_each_entry_safe(vma, next, dead, list) {

@@ -111,6 +111,25 @@ KTEST(vm, fork_cow)
 	KT_ASSERT(!leave(mm));
 }
 
+/* Two far apart in one GiB go in one call: the table above both goes with the second, and is empty. */
+KTEST(vm, unmap_two)
+{
+	struct aspace *mm = aspace_create();
+	unsigned long at = GiB(1);
+
+	KT_ASSERT(mm);
+	aspace_use(mm);
+	for (int i = 0; i < 2; i++, at += MiB(64)) {
+		KT_EQ((unsigned long)vm_mmap(NULL, NULL, at, PAGE_SIZE, 3, 0x32, 0), at);
+		KT_EQ(put_user_u64(7, (u64 __user *)at), 0);
+	}
+	KT_ASSERT(atomic_long_read(&mm->pt_pages) >= 3);
+	KT_EQ(vm_munmap(0, USER_TOP), 0);
+	KT_EQ(atomic_long_read(&mm->pt_pages), 0);
+	aspace_use(NULL);
+	aspace_put(mm);
+}
+
 KTEST(vm, protect)
 {
 	struct aspace *mm = enter();
