@@ -21,7 +21,7 @@ void page_set_new_anon(struct page *page, struct vma *vma, unsigned long addr);
 void page_account_new_anon(struct page *page, struct vma *vma);
 /* It was not needed after all: back to the allocator. */
 void page_unset_new_anon(struct page *page, struct vma *vma);
-/* filefault.c: the entry at addr is empty and vma maps a file. 0, -ENOMEM, -EIO. => mm->lock shared */
+/* filefault.c: the entry at addr is empty, vma maps a file. 0, -ENOMEM, -EIO. => mm->lock shared */
 int file_fault(struct vma *vma, unsigned long addr, pte_t *pte, unsigned int flags);
 /*
  * A page of a shared mapping is about to become writable. The owner agrees (0; the page is dirty)

@@ -2,8 +2,8 @@
 /*
  * filefault.c - page faults in mappings of files: the cached page, or a private copy of it.
  *
- *   read                the cached page, and its cached neighbours on the way; if there is none it is
- *                       read, ahead
+ *   read                the cached page, and its cached neighbours on the way; if there is none it
+ *                       is read, ahead
  *   write, private      a copy at once
  *   write, shared       the page itself; its owner agrees first
  *

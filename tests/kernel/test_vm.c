@@ -111,7 +111,7 @@ KTEST(vm, fork_cow)
 	KT_ASSERT(!leave(mm));
 }
 
-/* Two far apart in one GiB go in one call: the table above both goes with the second, and is empty. */
+/* Two far apart in one GiB go in one call: the table above both goes with the second, empty. */
 KTEST(vm, unmap_two)
 {
 	struct aspace *mm = aspace_create();
